@@ -1,0 +1,73 @@
+/**
+ * Where the UI lives. The Lab side bar implements this with JupyterLab's own parts; a notebook
+ * widget will implement it with fewer. `ui/` imports nothing of JupyterLab.
+ */
+import type { Selection, TurnContext } from '../protocol/types';
+
+/** What the user has in front of them now. */
+export interface Surroundings {
+  /** API path of the current notebook or file, null when there is none. */
+  readonly path: string | null;
+  readonly type: 'notebook' | 'file' | null;
+  readonly dirty: boolean;
+  readonly cellId: string | null;
+  readonly cellLabel: string | null;
+  readonly selection: Selection | null;
+  /** Display name and state of the kernel, "" when there is none. */
+  readonly kernelName: string;
+  readonly kernelState: string;
+  readonly cells: number;
+  readonly cellsWithErrors: number;
+}
+
+export interface Target {
+  readonly path: string;
+  readonly cellId: string | null;
+  readonly line?: number;
+}
+
+export type IconName =
+  | 'add' | 'sessions' | 'menu' | 'close' | 'stop' | 'send' | 'check' | 'error' | 'running'
+  | 'waiting' | 'read' | 'edit' | 'run' | 'terminal' | 'search' | 'kernel' | 'thinking'
+  | 'notebook' | 'file' | 'copy' | 'chevron' | 'trash' | 'branch' | 'warning' | 'image' | 'vitto';
+
+export interface Host {
+  readonly kind: 'lab';
+  /** Translate; `%1`, `%2` … are replaced by the arguments. */
+  t(text: string, ...args: readonly (string | number)[]): string;
+  /** Plural form; %1 is `n`. */
+  tn(one: string, many: string, n: number): string;
+  /** Render markdown, sanitised, no remote content. Resolves when drawn; replaces children. */
+  renderMarkdown(text: string, into: HTMLElement): Promise<void>;
+  /** Draw highlighted source (read only); replaces children. `language`: "python", "bash", … */
+  renderCode(source: string, language: string, into: HTMLElement): Promise<void>;
+  /** Draw terminal-like text with ANSI colours, sanitised; replaces children. */
+  renderAnsi(text: string, into: HTMLElement): Promise<void>;
+  /** Draw an icon of the host's look as inline SVG; decorative (aria-hidden). */
+  icon(name: IconName, into: HTMLElement): void;
+  surroundings(): Surroundings;
+  /** Called after `surroundings()` changed; returns the way to stop listening. */
+  onSurroundings(listener: () => void): () => void;
+  /** Open the place and make it visible, without running or editing anything. */
+  reveal(target: Target): void;
+  openTerminal(name: string): void;
+  interruptKernel(path: string): Promise<void>;
+  openSettings(): void;
+  copy(text: string): Promise<void>;
+  /** The context to send with a prompt; chips the user removed are already left out. */
+  turnContext(parts: { document: boolean; selection: boolean }): TurnContext;
+  /** Draw a diff editor (CodeMirror merge); returns the way to dispose it. */
+  renderDiff(diff: DiffInput, into: HTMLElement): () => void;
+  /** A confirmation in the host's own dialog. */
+  confirm(title: string, body: string, action: string): Promise<boolean>;
+  /** Something that must survive a reload of the page (last session, draft). */
+  readonly memory: { get(key: string): string | null; set(key: string, value: string | null): void };
+}
+
+export interface DiffInput {
+  readonly before: string;
+  readonly after: string;
+  readonly language: string;
+  /** Name for screen readers, e.g. "Changes of cell 4". */
+  readonly label: string;
+}

@@ -1,0 +1,1 @@
+"""The agent: the loop and its decisions; asyncio and values only."""

@@ -1,0 +1,1 @@
+"""Handlers: HTTP and server-sent events; they translate and do not decide."""

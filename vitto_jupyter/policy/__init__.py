@@ -1,0 +1,1 @@
+"""Policy: pure judgement of parsed facts; decides what runs, asks or is refused."""

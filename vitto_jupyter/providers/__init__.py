@@ -1,0 +1,1 @@
+"""Providers: where a language model's answers come from, behind the port of base.py."""

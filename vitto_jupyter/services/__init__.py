@@ -1,0 +1,1 @@
+"""Services: own tasks, files, locks and time."""

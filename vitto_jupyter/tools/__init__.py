@@ -1,0 +1,1 @@
+"""Tools: what the model may ask for; logic over a Workspace."""

@@ -1,0 +1,86 @@
+"""The tool contract. Imported by every tool, the toolset and the agent.
+
+A tool turns typed input into a Proposal: the facts that policy judges, the preview that the
+user sees, and the act itself. Nothing is changed or run before `apply` is called, and only
+the toolset calls it, after policy and, where asked, the user.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..policy.facts import Facts
+from ..protocol.approval import Preview
+from ..protocol.base import Wire
+from ..protocol.tool import Effect, ToolResult
+from ..settings import Settings
+from ..workspace.base import TextSink, Workspace
+
+Apply = Callable[[str | None], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a call works with. `notebook_path` is the session's notebook, None without one."""
+
+    workspace: Workspace
+    settings: Settings
+    notebook_path: str | None
+    progress: TextSink
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a call would do.
+
+    `apply(edited)` does it; `edited` replaces the text of a single-change diff and is None
+    otherwise. Reads have no title and no preview.
+    """
+
+    facts: Facts
+    apply: Apply
+    title: str = ""
+    preview: Preview | None = None
+
+    @property
+    def digest(self) -> str:
+        """The hash that an approval is bound to: of the exact bytes the user sees."""
+        shown = self.preview.model_dump_json() if self.preview else ""
+        return hashlib.sha256(f"{self.title}\n{shown}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool. `input_model` validates the input and gives the JSON Schema.
+
+    `propose` raises ToolError when the input does not fit what is there.
+    """
+
+    name: str
+    description: str
+    effect: Effect
+    input_model: type[Wire]
+    propose: Callable[[ToolContext, Any], Awaitable[Proposal]]
+    stream_input: bool = False
+
+
+def read_proposal(
+    paths: tuple[str, ...], read: Callable[[], Awaitable[ToolResult]]
+) -> Proposal:
+    """The proposal of a tool that only reads."""
+
+    async def apply(edited: str | None) -> ToolResult:
+        return await read()
+
+    return Proposal(facts=Facts(effect="read", paths=paths), apply=apply)
+
+
+def done(output: str, **metadata: Any) -> ToolResult:
+    return ToolResult(success=True, output=output, metadata=metadata)
+
+
+def failed(error: str, *, output: str = "", **metadata: Any) -> ToolResult:
+    return ToolResult(success=False, output=output, error=error, metadata=metadata)

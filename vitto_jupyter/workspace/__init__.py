@@ -1,0 +1,1 @@
+"""The workspace: documents, terminals and kernels, behind the ports of base.py."""

@@ -1,0 +1,342 @@
+"""The ports of the workspace. Imported by tools, agent, services and the adapters.
+
+Paths are API paths: relative to the contents root, "/" between parts, no leading "/". All
+text has "\\n" line ends here; the adapters keep each file's own encoding and line ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NewType, Protocol
+
+from ..protocol.base import JsonObject
+from ..protocol.context import Diagnostic
+
+Revision = NewType("Revision", str)
+CellType = Literal["code", "markdown", "raw"]
+Output = JsonObject  # one nbformat output: stream, display_data, execute_result or error
+TextSink = Callable[[str], Awaitable[None]]
+
+
+def revision_of(text: str) -> Revision:
+    """The revision of a text: the first 16 hex digits of its SHA-256 (UTF-8)."""
+    return Revision(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
+
+
+# -- documents -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name in a folder. `size` in bytes, None when the contents manager does not say."""
+
+    path: str
+    type: Literal["file", "notebook", "directory"]
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDocument:
+    """A text file as read. `newline` is the ending that new lines get; `held` = open in a page."""
+
+    path: str
+    text: str
+    revision: Revision
+    newline: Literal["\n", "\r\n"] = "\n"
+    encoding: str = "utf-8"
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell. `label` is the short name people see: "1", "2", … by position at reading time."""
+
+    cell_id: str
+    cell_type: CellType
+    source: str
+    label: str
+    execution_count: int | None = None
+    outputs: tuple[Output, ...] = ()
+
+    @property
+    def revision(self) -> Revision:
+        return revision_of(f"{self.cell_type}\n{self.source}")
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """A notebook as read. `kernel_name` and `language` are "" when the notebook does not say."""
+
+    path: str
+    cells: tuple[Cell, ...]
+    kernel_name: str
+    language: str
+    held: bool = False
+    dirty: bool = False
+
+    def cell(self, cell_id: str) -> Cell | None:
+        return next((cell for cell in self.cells if cell.cell_id == cell_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class NewCell:
+    cell_type: CellType
+    source: str
+    cell_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceSource:
+    """Replace a cell's source; refused when the cell is no longer at revision `base`."""
+
+    cell_id: str
+    base: Revision
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class InsertCells:
+    """Insert in order. `after` is a cell id, "start" or "end"."""
+
+    after: str
+    cells: tuple[NewCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteCell:
+    cell_id: str
+    base: Revision
+
+
+@dataclass(frozen=True, slots=True)
+class BeginRun:
+    """A run starts: outputs are cleared and the cell shows as running."""
+
+    cell_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddOutput:
+    """Append an output; a stream joins the last output when that is the same stream."""
+
+    cell_id: str
+    output: Output
+
+
+@dataclass(frozen=True, slots=True)
+class SetOutput:
+    """Replace the output at `index` (update_display_data)."""
+
+    cell_id: str
+    index: int
+    output: Output
+
+
+@dataclass(frozen=True, slots=True)
+class ClearOutputs:
+    cell_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndRun:
+    """A run ended. `timing` is the cell metadata `execution`, ISO times by name; may be empty."""
+
+    cell_id: str
+    execution_count: int | None
+    timing: dict[str, str] = field(default_factory=dict)
+
+
+SourceEdit = ReplaceSource | InsertCells | DeleteCell
+RunEdit = BeginRun | AddOutput | SetOutput | ClearOutputs | EndRun
+NotebookEdit = SourceEdit | RunEdit
+
+
+class Documents(Protocol):
+    """Files and notebooks. Every write is compare-and-swap and read back before it returns.
+
+    All methods raise DocumentNotFound, PathRefused or NotText where they apply; writes raise
+    EditConflict (nothing written) or WriteFailed.
+    """
+
+    async def entries(self, path: str) -> tuple[Entry, ...]:
+        """The names in folder `path` ("" = root), sorted; hidden names left out."""
+
+    async def entry(self, path: str) -> Entry:
+        """What is at `path`."""
+
+    async def read_text(self, path: str) -> TextDocument:
+        """A text file. A notebook raises NotText: it is never read as text."""
+
+    async def write_text(self, path: str, text: str, *, base: Revision | None) -> TextDocument:
+        """Write a whole file. `base` None creates, and is refused when something is there."""
+
+    async def read_notebook(self, path: str) -> Notebook:
+        """A notebook with all cells and outputs."""
+
+    async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> Notebook:
+        """Apply all edits in order as one step (one undo), or none; returns the new state.
+
+        Run edits to a cell that is gone are ignored: the user deleted it.
+        """
+
+    async def create_notebook(self, path: str, *, kernel_name: str, language: str) -> Notebook:
+        """A new empty notebook; refused when something is there."""
+
+    async def save(self, path: str) -> None:
+        """Make what `edit_notebook` did last; no-op where edits are written at once."""
+
+
+# -- terminals -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """The end of a command. `exit_code` None: the shell itself ended, see `ended`.
+
+    `output` is clean text, head and tail when long; `total_chars` counts all of it.
+    """
+
+    exit_code: int | None
+    output: str
+    total_chars: int
+    seconds: float
+    terminal_name: str
+    timed_out: bool = False
+    ended: str = ""
+
+
+class Terminals(Protocol):
+    """Terminals that the user can open and watch."""
+
+    async def run(
+        self, command: str, *, cwd: str, timeout_s: float, on_output: TextSink
+    ) -> CommandResult:
+        """Run `command` in Vitto's terminal. Cancelling sends Ctrl-C, then ends it.
+
+        Raises:
+            ToolError: terminals are not available here, or `cwd` is no folder.
+        """
+
+    async def available(self) -> bool: ...
+
+
+# -- kernels -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSpec:
+    name: str
+    display_name: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInfo:
+    """A running kernel; `path` is the notebook it belongs to, "" when none."""
+
+    kernel_id: str
+    name: str
+    state: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """The end of a run. `outputs` are nbformat outputs, streams joined and CR processed.
+
+    `state`: "ok", "error" (last output is the error), "aborted", "died", "restarted", or
+    "running" when the deadline came first: the kernel then still works on it.
+    """
+
+    state: Literal["ok", "error", "aborted", "died", "restarted", "running"]
+    execution_count: int | None
+    outputs: tuple[Output, ...]
+    seconds: float
+    timing: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of a kernel, described without running user code."""
+
+    name: str
+    type: str
+    summary: str
+
+
+OutputChange = Callable[[Sequence[RunEdit]], Awaitable[None]]
+
+
+class Kernels(Protocol):
+    """The server's kernels, by notebook path or kernel id.
+
+    Raises KernelUnavailable where a kernel is missing, unknown or dead.
+    """
+
+    async def specs(self) -> tuple[KernelSpec, ...]: ...
+
+    async def running(self) -> tuple[KernelInfo, ...]: ...
+
+    async def for_notebook(self, path: str, *, kernel_name: str) -> KernelInfo:
+        """The kernel of the notebook's session, started with `kernel_name` when there is none."""
+
+    async def find(self, path: str) -> KernelInfo | None:
+        """The kernel of the notebook's session, or None."""
+
+    async def execute(
+        self,
+        kernel_id: str,
+        code: str,
+        *,
+        cell_id: str | None,
+        timeout_s: float,
+        on_change: OutputChange,
+    ) -> Execution:
+        """Run `code` and report output changes as they come (joined, at most ~10 a second).
+
+        `cell_id` None is scratch code: not in the history; changes then carry cell id "".
+        Cancelling stops watching; the kernel works on. `input()` raises in the kernel.
+        """
+
+    async def interrupt(self, kernel_id: str) -> None: ...
+
+    async def restart(self, kernel_id: str) -> None: ...
+
+    async def variables(self, kernel_id: str, names: Sequence[str]) -> tuple[Variable, ...]:
+        """Variables of a Python kernel (all user variables when `names` is empty)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What front ends show now; the part of the context that only they know."""
+
+    active_path: str | None = None
+    open_paths: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class FrontEnds(Protocol):
+    """What the open front ends hold."""
+
+    def seen(self) -> Seen: ...
+
+
+class Git(Protocol):
+    async def branch(self, path: str) -> str | None:
+        """The branch of the folder of `path`, read from .git without running git."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """All ports together. `root` is the contents root as shown to people."""
+
+    root: str
+    documents: Documents
+    terminals: Terminals
+    kernels: Kernels
+    front_ends: FrontEnds
+    git: Git
+
+
