@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from ..protocol.base import JsonObject
 
-Role = Literal["user", "assistant", "system"]
+Role = Literal["user", "assistant"]
 StopReason = Literal[
     "end_turn",
     "tool_use",
@@ -26,11 +26,7 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the conversation; `content` is a list of Messages API blocks, verbatim.
-
-    Role "system" is a mid-conversation note (context, change note); a provider whose model
-    does not take it sends the text as part of a user message instead.
-    """
+    """One message of the conversation; `content` is a list of Messages API blocks, verbatim."""
 
     role: Role
     content: tuple[JsonObject, ...]

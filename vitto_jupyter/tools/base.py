@@ -17,19 +17,25 @@ from ..protocol.approval import Preview
 from ..protocol.base import Wire
 from ..protocol.tool import Effect, ToolResult
 from ..settings import Settings
-from ..workspace.base import TextSink, Workspace
+from ..workspace.base import Revision, TextSink, Workspace
 
 Apply = Callable[[str | None], Awaitable[ToolResult]]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a call works with. `notebook_path` is the session's notebook, None without one."""
+    """What a call works with. `notebook_path` is the session's notebook, None without one.
+
+    `seen` remembers, for the session, the revision of everything the model has read: keys are
+    `path` for a file and `path#cell_id` for a cell. An edit is based on what is in there: not
+    there means "read it first", another revision than now means the edit is stale.
+    """
 
     workspace: Workspace
     settings: Settings
     notebook_path: str | None
     progress: TextSink
+    seen: dict[str, Revision]
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,10 +175,11 @@ class Documents(Protocol):
     async def read_notebook(self, path: str) -> Notebook:
         """A notebook with all cells and outputs."""
 
-    async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> Notebook:
-        """Apply all edits in order as one step (one undo), or none; returns the new state.
+    async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> None:
+        """Apply all source edits in order as one step (one undo), or none.
 
-        Run edits to a cell that is gone are ignored: the user deleted it.
+        Run edits (outputs) may be kept in memory until EndRun, then they are written too; run
+        edits to a cell that is gone are ignored: the user deleted it.
         """
 
     async def create_notebook(self, path: str, *, kernel_name: str, language: str) -> Notebook:
