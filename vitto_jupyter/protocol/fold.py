@@ -88,6 +88,7 @@ def _new_turn(event: TurnStarted) -> TurnView:
         error=None,
         phase=Phase(name="model", since=event.at, detail="", retry_at=None),
         blocks=(),
+        request_start=0,
         usage=Usage(),
         started_at=event.at,
         finished_at=None,
@@ -99,8 +100,10 @@ def _fold_turn(turn: TurnView, event: AnyEvent) -> TurnView:
         return turn
     match event:
         case ModelRequested():
-            kept = turn.blocks if event.attempt == 1 else _without_last_attempt(turn.blocks)
-            return _turn(turn, blocks=kept, phase=_phase("model", event.at))
+            kept = turn.blocks if event.attempt == 1 else _without_broken_attempt(turn)
+            return _turn(
+                turn, blocks=kept, request_start=len(kept), phase=_phase("model", event.at)
+            )
         case TextDelta():
             return _turn(
                 turn, blocks=_joined(turn, event), phase=_same_or(turn, "writing", event.at)
@@ -202,24 +205,18 @@ def _tool_name(turn: TurnView, tool_call_id: str) -> str:
     return ""
 
 
-def _without_last_attempt(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """Drops what a broken answer had shown: all after the last call that had been requested.
-
-    A call counts as requested once its input is complete; notices stay.
-    """
-    end = max(
-        (i + 1 for i, b in enumerate(blocks) if isinstance(b, ToolBlock) and b.input is not None),
-        default=0,
-    )
-    return blocks[:end] + tuple(b for b in blocks[end:] if isinstance(b, NoticeBlock))
+def _without_broken_attempt(turn: TurnView) -> tuple[Block, ...]:
+    """Drops what the broken attempt had shown; notices stay."""
+    start = turn.request_start
+    shown = turn.blocks[start:]
+    return turn.blocks[:start] + tuple(b for b in shown if isinstance(b, NoticeBlock))
 
 
 def _joined(turn: TurnView, event: TextDelta | ThinkingDelta) -> tuple[Block, ...]:
     kind = TextBlock if isinstance(event, TextDelta) else ThinkingBlock
     last = turn.blocks[-1] if turn.blocks else None
-    # a new request starts a new block: its phase is "model" until the first delta
-    fresh = turn.phase is not None and turn.phase.name == "model"
-    if isinstance(last, kind) and not fresh:
+    # a new request starts a new block
+    if isinstance(last, kind) and len(turn.blocks) > turn.request_start:
         return (*turn.blocks[:-1], last.model_copy(update={"text": last.text + event.text}))
     return (*turn.blocks, kind(text=event.text))
 

@@ -109,7 +109,11 @@ class Usage(Wire):
 
 
 class TurnView(Wire):
-    """One turn as a person sees it; `phase` is null once it has finished."""
+    """One turn as a person sees it; `phase` is null once it has finished.
+
+    `request_start` is the number of blocks when the current request to the model went out: a
+    retry withdraws what came after.
+    """
 
     turn_id: str
     prompt: str
@@ -121,6 +125,7 @@ class TurnView(Wire):
     error: ErrorInfo | None
     phase: Phase | None
     blocks: tuple[Block, ...]
+    request_start: int
     usage: Usage
     started_at: str
     finished_at: str | None

@@ -694,6 +694,9 @@ export interface Transcript {
 }
 /**
  * One turn as a person sees it; `phase` is null once it has finished.
+ *
+ * `request_start` is the number of blocks when the current request to the model went out: a
+ * retry withdraws what came after.
  */
 export interface TurnView {
   blocks: (TextBlock | ThinkingBlock | ToolBlock | NoticeBlock)[];
@@ -705,6 +708,7 @@ export interface TurnView {
   phase: Phase | null;
   prompt: string;
   provider: string;
+  request_start: number;
   started_at: string;
   state: "running" | "done" | "cancelled" | "limit" | "error";
   turn_id: string;
