@@ -31,7 +31,10 @@ from vitto_jupyter.protocol.tool import ToolResult
 FOLDER = Path(__file__).parent
 SESSION = "ses_0123456789abcdef0123"
 START = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 Sequence = Iterator[tuple[str | None, Event]]
 
 
