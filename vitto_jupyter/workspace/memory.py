@@ -1,0 +1,128 @@
+"""The workspace in memory: a complete double of every port, for tests and plain scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..errors import ToolError
+from .base import (
+    Cell,
+    CommandResult,
+    KernelSpec,
+    Notebook,
+    Seen,
+    TextSink,
+    Variable,
+    Workspace,
+)
+from .memory_documents import MemoryDocuments, notebook_of
+from .memory_kernels import (
+    PYTHON,
+    Answer,
+    Evaluate,
+    MemoryKernels,
+    error,
+    python_evaluator,
+    result,
+    stream,
+)
+
+__all__ = [
+    "MemoryDocuments",
+    "MemoryFrontEnds",
+    "MemoryGit",
+    "MemoryKernels",
+    "MemoryTerminals",
+    "error",
+    "memory_workspace",
+    "notebook_of",
+    "python_evaluator",
+    "result",
+    "stream",
+]
+
+CommandAnswer = str | CommandResult | Callable[[TextSink], Awaitable[CommandResult]]
+
+
+@dataclass(slots=True)
+class MemoryTerminals:
+    """A terminal that answers from a table: output text, a whole result, or a coroutine function.
+
+    A command that is not in the table ends with exit code 127. `ran` lists (command, cwd).
+    """
+
+    answers: Mapping[str, CommandAnswer] = field(default_factory=dict)
+    usable: bool = True
+    ran: list[tuple[str, str]] = field(default_factory=list)
+
+    async def available(self) -> bool:
+        return self.usable
+
+    async def run(
+        self, command: str, *, cwd: str, timeout_s: float, on_output: TextSink
+    ) -> CommandResult:
+        if not self.usable:
+            raise ToolError("Terminals are not available on this server.")
+        self.ran.append((command, cwd))
+        answer = self.answers.get(command)
+        if callable(answer):
+            return await answer(on_output)
+        if answer is None:
+            answer = _ended(f"bash: {command.split(' ')[0]}: command not found\n", exit_code=127)
+        elif isinstance(answer, str):
+            answer = _ended(answer, exit_code=0)
+        await on_output(answer.output)
+        return answer
+
+
+def _ended(output: str, *, exit_code: int) -> CommandResult:
+    return CommandResult(exit_code, output, len(output), 0.01, "vitto")
+
+
+@dataclass(slots=True)
+class MemoryFrontEnds:
+    now: Seen = field(default_factory=Seen)
+
+    def seen(self) -> Seen:
+        return self.now
+
+
+@dataclass(slots=True)
+class MemoryGit:
+    current: str | None = None
+
+    async def branch(self, path: str) -> str | None:
+        return self.current
+
+
+def memory_workspace(
+    files: Mapping[str, str | bytes] | None = None,
+    notebooks: Mapping[str, Notebook | Sequence[str | Cell]] | None = None,
+    *,
+    commands: Mapping[str, CommandAnswer] | None = None,
+    answers: Mapping[str, Answer] | None = None,
+    evaluate: Evaluate | None = None,
+    specs: tuple[KernelSpec, ...] = (PYTHON,),
+    variables: tuple[Variable, ...] = (),
+    seen: Seen | None = None,
+    branch: str | None = None,
+    root: str = "/home/user/project",
+) -> Workspace:
+    """A workspace of doubles; the parts are the Memory… classes.
+
+    Args:
+        files: Contents by path; bytes for what is no text.
+        notebooks: Notebooks by path; a sequence of strings makes code cells c1, c2, …
+        commands: What the terminal answers, see MemoryTerminals.
+        answers: What sources do in a kernel, see MemoryKernels.
+        evaluate: Runs every other source, e.g. `python_evaluator()`.
+    """
+    return Workspace(
+        root=root,
+        documents=MemoryDocuments(files, notebooks),
+        terminals=MemoryTerminals(commands or {}),
+        kernels=MemoryKernels(answers or {}, evaluate, specs, variables),
+        front_ends=MemoryFrontEnds(seen or Seen()),
+        git=MemoryGit(branch),
+    )
