@@ -39,6 +39,8 @@ export interface Subscriber {
   /** Events in order, each once; batches keep one render per frame possible. */
   onEvents(events: readonly AnyEvent[]): void;
   onConnection(state: ConnectionState): void;
+  /** The stream cannot be had, e.g. the session is gone; nothing more will come. */
+  onFailed(error: TransportError): void;
 }
 
 export interface Transport {

@@ -2,6 +2,9 @@
  * Where the UI lives. The Lab side bar implements this with JupyterLab's own parts; a notebook
  * widget will implement it with fewer. `ui/` imports nothing of JupyterLab.
  */
+import type { Transport } from '../client/transport';
+import type { Store } from '../model/store';
+import type { DecisionKind } from '../model/session-view';
 import type { Selection, TurnContext } from '../protocol/types';
 
 /** What the user has in front of them now. */
@@ -70,4 +73,46 @@ export interface DiffInput {
   readonly language: string;
   /** Name for screen readers, e.g. "Changes of cell 4". */
   readonly label: string;
+}
+
+/** Which parts of the surroundings go along with a prompt; `context` replaces them. */
+export interface AskParts {
+  readonly document?: boolean;
+  readonly selection?: boolean;
+  readonly context?: TurnContext;
+}
+
+/** What `mount` of ui/mount.tsx takes. `store` is made by the host, which also wakes it. */
+export interface MountOptions {
+  readonly host: Host;
+  readonly transport: Transport;
+  readonly store: Store;
+  readonly into: HTMLElement;
+  /** User settings; `onSettings` of the handle replaces them. */
+  readonly settings?: UiSettings;
+}
+
+/** Settings of the host that the UI follows. */
+export interface UiSettings {
+  /** Draw the model's thinking as a folded row. */
+  readonly showThinking: boolean;
+  /** The selection goes along with a prompt unless its chip is removed. */
+  readonly sendSelection: boolean;
+}
+
+export const DEFAULT_UI_SETTINGS: UiSettings = { showThinking: true, sendSelection: true };
+
+/** The mounted UI as its host sees it: what commands and menus do with it. */
+export interface MountedUi {
+  dispose(): void;
+  focusComposer(): void;
+  /** Send a prompt at once (when a turn runs: put it into the composer instead). */
+  ask(prompt: string, parts?: AskParts): void;
+  /** Put text and, if given, exactly this context into the composer; the user sends it. */
+  prefill(text: string, context?: TurnContext): void;
+  openSession(sessionId: string): void;
+  newSession(): void;
+  /** Answer the oldest waiting approval; false when none waits. */
+  decidePending(decision: DecisionKind): boolean;
+  setSettings(settings: UiSettings): void;
 }
