@@ -128,3 +128,10 @@ class ProviderError(VittoError):
         super().__init__(message, code=code, hint=hint)
         self.retryable = retryable
         self.retry_after_s = retry_after_s
+
+
+class StorageFailed(VittoError):
+    """A session's own files could not be written; nothing after that was kept."""
+
+    code = "storage_failed"
+    hint = "Free space or mend the permissions of Vitto's data folder, then send it again."

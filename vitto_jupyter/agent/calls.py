@@ -1,0 +1,187 @@
+"""One tool call, from the model's input to a result. Everything that goes wrong is a result.
+
+parse -> propose -> policy -> the user, where asked -> tool.started -> apply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ..errors import DeadlineExceeded, ToolError
+from ..policy.trust import decide
+from ..protocol.approval import ActionPreview
+from ..protocol.events import Mode, ToolProgress, ToolStarted
+from ..protocol.tool import Effect, ToolResult
+from ..settings import Settings
+from ..tools.base import Proposal, ToolContext, failed
+from ..tools.toolset import Toolset
+from ..workspace.base import TextSink
+from .answers import Call
+from .ports import Approver, EventSink
+from .results import storable
+from .texts import clean
+
+T = TypeVar("T")
+MakeContext = Callable[[TextSink], ToolContext]
+
+_log = logging.getLogger(__name__)
+_GRACE_S = 60.0
+_INVALID_CHARS = 300
+_FAULT_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class CallPorts:
+    """What calls work with. `make_context` gets the sink of a call's live output."""
+
+    toolset: Toolset
+    make_context: MakeContext
+    mode: Mode
+    approver: Approver
+    sink: EventSink
+    settings: Settings
+
+
+def effect_of(call: Call, toolset: Toolset) -> Effect:
+    """The effect that a call may have; an unknown tool has none, like a read."""
+    tool = toolset.find(call.name)
+    return tool.effect if tool else "read"
+
+
+async def run_call(call: Call, ports: CallPorts, *, on_started: Callable[[], None]) -> ToolResult:
+    """Run one call, in a task of its own. Raises nothing but the cancellation of that task.
+
+    `on_started` is called when the act itself begins: from then on it may have had effects.
+    """
+    try:
+        result = await _run(call, ports, on_started)
+    except ToolError as err:
+        result = failed(f"{err.message} {err.hint}".strip())
+    except asyncio.CancelledError:
+        if _is_cancelled():
+            raise
+        result = failed(f"{call.name} ended early: something it waited for was cancelled.")
+    except Exception as err:  # noqa: BLE001 the tool runner: a turn outlives its tools
+        _log.exception("tool %s failed unexpectedly", call.name)
+        what = f"{type(err).__name__}: {err}"[:_FAULT_CHARS]
+        result = failed(f"{call.name} failed because of a fault in Vitto ({what}); it was logged.")
+    return storable(result)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+async def _run(call: Call, ports: CallPorts, on_started: Callable[[], None]) -> ToolResult:
+    if call.invalid_input is not None:
+        raise ToolError(_invalid_input(call))
+    tool, args = ports.toolset.parse(call.name, call.input)
+    context = ports.make_context(_progress(call, ports.sink))
+    proposal = await _within(
+        ports.settings.read_timeout_s, tool.propose(context, args), f"{call.name} was looking"
+    )
+    answer = await _permission(call, proposal, ports)
+    await ports.sink.emit(ToolStarted(tool_call_id=call.tool_call_id))
+    on_started()
+    result = await _within(
+        _deadline_s(proposal.facts.effect, ports.settings),
+        proposal.apply(answer.edited_content),
+        f"{call.name} was at work",
+    )
+    return _with_comment(result, answer.comment)
+
+
+@dataclass(frozen=True, slots=True)
+class _Permission:
+    comment: str = ""
+    edited_content: str | None = None
+
+
+async def _permission(call: Call, proposal: Proposal, ports: CallPorts) -> _Permission:
+    """Leave to act, from policy or the user.
+
+    Raises:
+        ToolError: refused; the message says by whom and why.
+    """
+    verdict = decide(proposal.facts, ports.mode)
+    if verdict.action == "deny":
+        raise ToolError(verdict.reason, code="denied")
+    if verdict.action == "allow":
+        return _Permission()
+    title = proposal.title or call.name
+    preview = proposal.preview or ActionPreview(text=title)
+    shown = replace(proposal, title=title, preview=preview)
+    answer = await ports.approver.ask(
+        tool_call_id=call.tool_call_id,
+        title=title,
+        reason=verdict.reason,
+        preview=preview,
+        digest=shown.digest,
+    )
+    if answer.decision != "approve":
+        raise ToolError(_rejection(answer.comment), code="rejected")
+    return _Permission(answer.comment, answer.edited_content)
+
+
+async def _within(seconds: float, work: Awaitable[T], what: str) -> T:
+    """Await `work`, cancelled after `seconds`.
+
+    Raises:
+        DeadlineExceeded: it took longer; says what the call was doing.
+    """
+    scope = asyncio.timeout(seconds)
+    try:
+        async with scope:
+            return await work
+    except TimeoutError as err:
+        if not scope.expired():
+            raise
+        raise DeadlineExceeded(
+            f"Stopped after {seconds:g} s: {what} and had not ended.",
+            hint="What it did so far stays done; look at what is there before you repeat it.",
+        ) from err
+
+
+def _deadline_s(effect: Effect, settings: Settings) -> float:
+    """The outer deadline: write and execute tools keep their own, tighter ones."""
+    if effect == "read":
+        return settings.read_timeout_s
+    return max(settings.cell_timeout_s, settings.command_timeout_s) + _GRACE_S
+
+
+def _progress(call: Call, sink: EventSink) -> TextSink:
+    async def progress(text: str) -> None:
+        if text:
+            await sink.emit(ToolProgress(tool_call_id=call.tool_call_id, text=clean(text)))
+
+    return progress
+
+
+def _invalid_input(call: Call) -> str:
+    text = call.invalid_input or ""
+    if len(text) > _INVALID_CHARS:
+        text = f"{text[:_INVALID_CHARS]}…"
+    return (
+        f"Nothing was run: the input of {call.name} was not a JSON object. Send the call again "
+        f"with valid JSON. What came was: {text or '(nothing)'}"
+    )
+
+
+def _rejection(comment: str) -> str:
+    said = f" They say: {comment.strip()}" if comment.strip() else ""
+    return (
+        f"Rejected by the user; nothing was changed or run.{said} Do not try the same again: "
+        "do what they ask, or say what you would need."
+    )
+
+
+def _with_comment(result: ToolResult, comment: str) -> ToolResult:
+    if not comment.strip():
+        return result
+    said = f"The user approved this and says: {comment.strip()}"
+    return result.model_copy(update={"output": f"{result.output}\n\n{said}".strip()})

@@ -1,0 +1,33 @@
+"""Making text fit to be sent and stored. Pure; imported by the agent only."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+
+def clean(text: str) -> str:
+    """`text` with lone surrogates replaced by "?": no UTF-8 exists for them."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def clean_json(value: JsonValue) -> JsonValue:
+    """`value` with every string and key cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [clean_json(entry) for entry in value]
+    if isinstance(value, dict):
+        return {clean(key): clean_json(entry) for key, entry in value.items()}
+    return value
+
+
+def capped(text: str, limit: int) -> str:
+    """Head and tail of `text`, at most `limit` characters of it, with a mark between them."""
+    if len(text) <= limit:
+        return text
+    tail = limit // 2
+    head = limit - tail
+    left_out = len(text) - limit
+    return f"{text[:head]}\n[… {left_out:,} characters left out …]\n{text[-tail:]}"
