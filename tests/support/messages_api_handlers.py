@@ -396,7 +396,7 @@ class Models(Base):
             if self.fake.models == "none":
                 raise ApiError(404, "not_found_error", "Not found")
             after = self.get_query_argument("after_id", None)
-            limit = int(self.get_query_argument("limit", "20"))
+            limit = min(int(self.get_query_argument("limit", "20")), self.fake.models_per_page)
             answer = model_list(self.fake.listed_models(), self.fake.models, after, limit)
             record.update(status=200, response={"models": True})
             self.write(answer)

@@ -62,6 +62,7 @@ class ScriptedModel:
         any_model: bool = False,
         refuses: tuple[str, ...] = (),
         models: str = "full",
+        models_per_page: int = 1000,
         usage: bool = True,
         log: str | None = None,
         **defaults: Any,
@@ -76,6 +77,7 @@ class ScriptedModel:
         self.any_model = any_model
         self.refuses = refuses
         self.models = models
+        self.models_per_page = models_per_page
         self.usage = usage
         self.log = log
         self._window_option = context_window
