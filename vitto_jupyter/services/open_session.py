@@ -1,0 +1,180 @@
+"""A session that is open in this server: its lock, trail, hub, approvals and conversation.
+
+Imported by sessions only. Opening repairs what a crash left behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+from ..agent.conversation import Conversation
+from ..agent.ports import Clock
+from ..errors import StorageFailed
+from ..protocol.events import ApprovalResolved, ErrorInfo, FinishReason, TurnFinished
+from ..protocol.session import SessionInfo
+from ..providers.base import ToolSpec
+from ..workspace.base import Revision
+from .approvals import Approvals
+from .conversations import ConversationFile
+from .event_hub import EventHub
+from .session_files import OwnerLock
+from .session_records import SessionRecord
+from .trails import Scan, Trail
+from .turns import Turn
+
+INTERRUPTED = ErrorInfo(
+    code="interrupted",
+    message="The server stopped while this turn was running.",
+    hint="What it had done stays done; its last act may be half done. Send it again to go on.",
+)
+RESTARTED = "The server was restarted."
+
+
+class OpenSession:
+    """One open session. `uses` counts its turn, its subscribers and the requests at work."""
+
+    def __init__(
+        self,
+        *,
+        record: SessionRecord,
+        folder: Path,
+        lock: OwnerLock,
+        hub: EventHub,
+        scan: Scan,
+        seen: dict[str, Revision],
+    ) -> None:
+        self.record = record
+        self.folder = folder
+        self.hub = hub
+        self.approvals = Approvals(scan.answers)
+        self.turn_ids = set(scan.turn_ids)
+        self.last_reason = cast("FinishReason | None", scan.last_reason)
+        self.seen = seen
+        self.turn: Turn | None = None
+        self.uses = 0
+        self.starting = asyncio.Lock()
+        self._end: tuple[str, TurnFinished] | None = None
+        self._lock = lock
+        self._conversation: Conversation | None = None
+        self._conversation_file: ConversationFile | None = None
+
+    @property
+    def state(self) -> str:
+        if self.turn is None:
+            return "idle"
+        return "waiting" if self.approvals.waiting else "running"
+
+    def info(self) -> SessionInfo:
+        return info_of(self.record, state=self.state)
+
+    async def conversation(self, *, system: str, tools: Sequence[ToolSpec]) -> Conversation:
+        """The session's conversation; `system` and `tools` count for a new one only."""
+        if self._conversation is None:
+            file = ConversationFile(self.folder)
+            stored = await asyncio.to_thread(file.open)
+            if stored is None:
+                await asyncio.to_thread(lambda: file.create(system=system, tools=tools))
+            self._conversation_file = file
+            self._conversation = Conversation(
+                system=stored.system if stored else system,
+                tools=stored.tools if stored else tools,
+                messages=stored.messages if stored else (),
+                store=file,
+            )
+        return self._conversation
+
+    def end(self, turn: Turn) -> None:
+        """The turn is over; `save_end` records it."""
+        finished = turn.finish()
+        self.last_reason = finished.reason
+        self._end = (turn.turn_id, finished)
+        if not turn.task.done():
+            self._forget_conversation()
+
+    @property
+    def has_unsaved_end(self) -> bool:
+        return self._end is not None
+
+    async def save_end(self) -> None:
+        """Record the end of the last turn, when that is still to be done.
+
+        Raises:
+            StorageFailed: it is still to be done.
+        """
+        if self._end is None:
+            return
+        end, self._end = self._end, None
+        turn_id, finished = end
+        try:
+            await self.hub.emit(finished, turn_id=turn_id)
+        except StorageFailed:
+            self._end = end
+            raise
+
+    def _forget_conversation(self) -> None:
+        """After a turn was left behind: what it may still append counts no more."""
+        if self._conversation_file is not None:
+            self._conversation_file.close()
+        self._conversation = self._conversation_file = None
+
+    async def close(self) -> None:
+        self._forget_conversation()
+        await self.hub.close()
+        self._lock.release()
+
+
+async def open_session(
+    *,
+    record: SessionRecord,
+    folder: Path,
+    clock: Clock,
+    seen: dict[str, Revision],
+    wake: Callable[[], None],
+) -> OpenSession:
+    """Lock, read and repair a session.
+
+    Raises:
+        SessionInUse: another server has it.
+        StorageFailed: the repair could not be written.
+    """
+    lock = OwnerLock(folder)
+    await asyncio.to_thread(lock.acquire)
+    try:
+        trail = Trail(folder)
+        now = clock.now_iso()
+        scan = await asyncio.to_thread(lambda: trail.open(record.session_id, now))
+        hub = EventHub(session_id=record.session_id, trail=trail, clock=clock, wake=wake)
+        await _end_interrupted_turn(hub, scan)
+    except BaseException:
+        lock.release()
+        raise
+    return OpenSession(record=record, folder=folder, lock=lock, hub=hub, scan=scan, seen=seen)
+
+
+async def _end_interrupted_turn(hub: EventHub, scan: Scan) -> None:
+    """A crash left the last turn without its end, and perhaps a question without an answer."""
+    for approval_id, question in list(scan.questions.items()):
+        resolved = ApprovalResolved(
+            approval_id=approval_id, decision="reject", scope="once", comment=RESTARTED, by="system"
+        )
+        await hub.emit(resolved, turn_id=str(question["turn_id"]))
+        scan.answers[approval_id] = ("reject", "system")
+    if scan.open_turn_id is not None:
+        finished = TurnFinished(reason="error", error=INTERRUPTED)
+        await hub.emit(finished, turn_id=scan.open_turn_id)
+        scan.last_reason = "error"
+
+
+def info_of(record: SessionRecord, *, state: str) -> SessionInfo:
+    return SessionInfo(
+        session_id=record.session_id,
+        title=record.title,
+        notebook_path=record.notebook_path,
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+        state=state,  # type: ignore[arg-type]
+        turns=record.turns,
+    )
