@@ -1,0 +1,268 @@
+"""One long-lived client of one kernel. Imported by jupyter_kernels only.
+
+Owns the channels, the tasks that read them, and the runs that wait on them. Messages are routed
+by the id of their parent. A kernel that dies, is restarted or is shut down never answers what
+was asked before: the link notices and ends the runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from typing import Any
+
+from ..errors import KernelUnavailable
+from .execution import Collector, Displays
+from .kernel_run import EndState, KernelRun
+
+_log = logging.getLogger(__name__)
+
+_WATCH_EVERY_S = 0.5
+_BUSY_GRACE_S = 1.0  # a busy kernel cannot answer: long enough for a subscription to arrive
+_LOST_IDLE_S = 10.0  # zmq drops messages of a kernel that floods: the idle status may be lost
+_ASK_EVERY_S = 2.0
+_REMEMBERED_RUNS = 200
+
+
+class KernelLink:
+    """The link to `kernel_id`; `open` it before use. `gone` = of no use any more, close it."""
+
+    def __init__(self, kernel_id: str, kernel_manager: Any) -> None:
+        self.kernel_id = kernel_id
+        self.displays = Displays()
+        self.gone = False
+        self.busy = False
+        self._manager = kernel_manager
+        self._kernel = kernel_manager.get_kernel(kernel_id)
+        self._client: Any = None
+        self._runs: OrderedDict[str, KernelRun] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watcher: asyncio.Task[None] | None = None
+        self._heard = asyncio.Event()
+        self._last_iopub = 0.0
+        self._pid = _pid(self._kernel)
+        self._answered = asyncio.Event()
+
+    # -- life --------------------------------------------------------------------------------
+
+    async def open(self, *, timeout_s: float) -> None:
+        """Connect, and wait until the kernel is heard: what it prints is then not missed.
+
+        Raises:
+            KernelUnavailable: it is dead, or did not answer in time.
+        """
+        from jupyter_core.utils import ensure_async
+
+        self._client = _async_client(self._kernel)
+        await ensure_async(self._client.start_channels(stdin=False, hb=False, control=False))
+        self._spawn(self._read(self._client.iopub_channel, self._on_iopub))
+        self._spawn(self._read(self._client.shell_channel, self._on_shell))
+        self._listen()
+        await self._wait_until_heard(timeout_s)
+
+    async def close(self) -> None:
+        """Close the channels and end what still waits; the kernel is left alone."""
+        self._end_all("died")
+        self.gone = True
+        if self._client is None:
+            return
+        self._unlisten()
+        tasks = [*self._tasks, *([self._watcher] if self._watcher else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._client.stop_channels()
+        self._client = None
+
+    async def alive(self) -> bool:
+        """Whether the kernel that this link was opened for still runs."""
+        from jupyter_core.utils import ensure_async
+
+        return (
+            not self.gone
+            and self.kernel_id in self._manager
+            and self._manager.get_kernel(self.kernel_id) is self._kernel
+            and _pid(self._kernel) == self._pid
+            and bool(await ensure_async(self._kernel.is_alive()))
+        )
+
+    async def _wait_until_heard(self, timeout_s: float) -> None:
+        """Ask for kernel_info until something arrives on iopub: only then is it subscribed."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
+        while not self._heard.is_set():
+            busy = getattr(self._kernel, "execution_state", None) == "busy"
+            self._answered.clear()
+            self._ask_info()
+            try:
+                wait_s = _BUSY_GRACE_S if busy else _ASK_EVERY_S
+                async with asyncio.timeout(min(wait_s, max(0.0, deadline - loop.time()))):
+                    await self._heard_or_answered()
+            except TimeoutError:
+                if busy:
+                    return
+            if not await self.alive():
+                raise KernelUnavailable("The kernel died before it answered.")
+            if loop.time() >= deadline:
+                raise KernelUnavailable(f"The kernel did not answer within {timeout_s:g} s.")
+
+    async def _heard_or_answered(self) -> None:
+        heard = asyncio.ensure_future(self._heard.wait())
+        answered = asyncio.ensure_future(self._answered.wait())
+        try:
+            await asyncio.wait((heard, answered), return_when=asyncio.FIRST_COMPLETED)
+            if not heard.done():  # the reply overtook the status: give it a moment
+                await asyncio.wait((heard,), timeout=0.1)
+        finally:
+            heard.cancel()
+            answered.cancel()
+
+    # -- requests ----------------------------------------------------------------------------
+
+    def start(self, content: dict[str, Any], *, cell_id: str, watched: bool) -> KernelRun:
+        """Send an execute request. `watched`: its outputs are wanted."""
+        session = self._client.session
+        content = {"user_expressions": {}, "allow_stdin": False, "stop_on_error": True} | content
+        message = session.msg("execute_request", content)
+        message["metadata"] = {"cellId": cell_id} if cell_id else {}
+        collector = Collector(cell_id, content["code"], self.displays) if watched else None
+        run = KernelRun(message["header"]["msg_id"], collector)
+        self._runs[run.msg_id] = run  # before sending: the answer may come at once
+        self._client.shell_channel.send(message)
+        if self._watcher is None or self._watcher.done():
+            self._watcher = asyncio.create_task(self._watch())
+        return run
+
+    def release(self, run: KernelRun) -> None:
+        """Nobody watches this run any more; its display ids stay known."""
+        if run.collector is not None:
+            run.collector.finish()
+        while len(self._runs) > _REMEMBERED_RUNS:
+            oldest = next(iter(self._runs.values()))
+            if oldest.state is None:
+                break
+            del self._runs[oldest.msg_id]
+
+    def _ask_info(self) -> None:
+        self._client.shell_channel.send(self._client.session.msg("kernel_info_request"))
+
+    @property
+    def _open_runs(self) -> list[KernelRun]:
+        return [run for run in self._runs.values() if run.state is None]
+
+    # -- messages ----------------------------------------------------------------------------
+
+    async def _read(self, channel: Any, take: Any) -> None:
+        while True:
+            try:
+                message = await channel.get_msg(timeout=None)
+            except (ValueError, KeyError, TypeError) as err:  # not signed or not shaped right
+                _log.warning("a message of kernel %s was dropped: %s", self.kernel_id, err)
+                continue
+            except (OSError, RuntimeError) as err:  # the socket or the gateway's connection
+                _log.warning("lost the connection to kernel %s: %s", self.kernel_id, err)
+                self.gone = True
+                self._end_all("died")
+                return
+            take(message)
+            await asyncio.sleep(0)  # a flood is always "ready": let the server do other things
+
+    def _on_iopub(self, message: dict[str, Any]) -> None:
+        self._heard.set()
+        self._last_iopub = time.monotonic()
+        msg_type, content = message["header"]["msg_type"], message["content"]
+        if msg_type == "shutdown_reply":
+            self._stop_using("restarted" if content.get("restart") else "died")
+            return
+        if msg_type == "status":
+            self.busy = content.get("execution_state") == "busy"
+        run = self._runs.get((message.get("parent_header") or {}).get("msg_id") or "")
+        if run is None:
+            self._on_foreign(msg_type, content)
+            return
+        run.take_iopub(msg_type, message)
+        self._finish_if_answered(run)
+
+    def _on_foreign(self, msg_type: str, content: dict[str, Any]) -> None:
+        """What other clients run: it can replace outputs of ours that display ids point to."""
+        if msg_type == "execute_input":
+            self.displays.forget_source(str(content.get("code", "")))
+        elif msg_type == "update_display_data" and self._open_runs:
+            self.displays.update(content)
+
+    def _on_shell(self, message: dict[str, Any]) -> None:
+        self._answered.set()
+        run = self._runs.get((message.get("parent_header") or {}).get("msg_id") or "")
+        if run is not None and message["header"]["msg_type"] == "execute_reply":
+            run.take_reply(message)
+            self._finish_if_answered(run)
+
+    def _finish_if_answered(self, run: KernelRun) -> None:
+        # A restart interrupts first: the reply then looks like an error of the code.
+        if run.answered and not getattr(self._kernel, "shutting_down", False):
+            run.end()
+
+    # -- death -------------------------------------------------------------------------------
+
+    def _end_all(self, state: EndState) -> None:
+        for run in self._open_runs:
+            run.end(state)
+
+    def _stop_using(self, state: EndState) -> None:
+        self.gone = True
+        self._end_all(state)
+
+    def _on_autorestart(self) -> None:
+        self._stop_using("died")
+
+    def _listen(self) -> None:
+        for event in ("restart", "dead"):
+            self._kernel.add_restart_callback(self._on_autorestart, event)
+
+    def _unlisten(self) -> None:
+        for event in ("restart", "dead"):
+            self._kernel.remove_restart_callback(self._on_autorestart, event)
+
+    async def _watch(self) -> None:
+        """While runs are open: see what no message tells."""
+        while self._open_runs:
+            await asyncio.sleep(_WATCH_EVERY_S)
+            shutting_down = getattr(self._kernel, "shutting_down", False)
+            if self.kernel_id not in self._manager:
+                self._stop_using("died")
+            elif shutting_down:
+                continue
+            elif not await self.alive():
+                restarted = _pid(self._kernel) not in (None, self._pid)
+                self._stop_using("restarted" if restarted else "died")
+            else:
+                self._end_answered()
+
+    def _end_answered(self) -> None:
+        quiet = time.monotonic() - self._last_iopub > _LOST_IDLE_S
+        for run in self._open_runs:
+            if run.answered or (run.reply is not None and quiet):
+                run.end()
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _async_client(kernel: Any) -> Any:
+    """An asyncio client, also for a kernel manager whose own clients block."""
+    from jupyter_client.asynchronous.client import AsyncKernelClient
+
+    client = kernel.client()
+    if isinstance(client, AsyncKernelClient):
+        return client
+    info = kernel.get_connection_info(session=True)
+    return AsyncKernelClient(**info, connection_file=kernel.connection_file, parent=kernel)
+
+
+def _pid(kernel: Any) -> int | None:
+    """The kernel's process, None where it runs elsewhere."""
+    return getattr(getattr(kernel, "provisioner", None), "pid", None)

@@ -1,0 +1,78 @@
+"""One execute request and how it ends. Pure; imported by jupyter_kernel_link and jupyter_kernels."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any, Literal
+
+from .execution import Collector
+
+EndState = Literal["ok", "error", "aborted", "died", "restarted"]
+
+
+@dataclass
+class KernelRun:
+    """A request on its way. It is over with the reply *and* the idle status, in any order.
+
+    `collector` None: a silent request of ours, only its reply matters. `changed` is set with
+    every message and at the end.
+    """
+
+    msg_id: str
+    collector: Collector | None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    reply: dict[str, Any] | None = None
+    idle: bool = False
+    state: EndState | None = None
+    execution_count: int | None = None
+    timing: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def answered(self) -> bool:
+        return self.reply is not None and self.idle
+
+    def take_iopub(self, msg_type: str, message: dict[str, Any]) -> None:
+        content = message["content"]
+        if msg_type == "status":
+            status = content["execution_state"]
+            self.timing[f"iopub.status.{status}"] = _date(message)
+            self.idle = self.idle or status == "idle"
+        elif msg_type == "execute_input":
+            self.timing["iopub.execute_input"] = _date(message)
+            self.execution_count = content.get("execution_count")
+        elif self.collector is not None:
+            self.collector.handle(msg_type, content)
+        self.changed.set()
+
+    def take_reply(self, message: dict[str, Any]) -> None:
+        content = message["content"]
+        started = (message.get("metadata") or {}).get("started")
+        if started:
+            self.timing["shell.execute_reply.started"] = _iso(started)
+        self.timing["shell.execute_reply"] = _date(message)
+        self.reply = content
+        if isinstance(content.get("execution_count"), int) and content.get("status") != "aborted":
+            self.execution_count = content["execution_count"]
+        if self.collector is not None:
+            self.collector.handle_payload(content.get("payload") or [])
+        self.changed.set()
+
+    def end(self, state: EndState | None = None) -> None:
+        """The run is over; without `state` as the reply says. The first call decides."""
+        if self.state is None:
+            status = (self.reply or {}).get("status")
+            told: EndState = status if status in ("ok", "aborted") else "error"
+            self.state = state or told
+            self.changed.set()
+
+
+def _date(message: dict[str, Any]) -> str:
+    return _iso(message["header"].get("date") or datetime.now(timezone.utc))
+
+
+def _iso(date: datetime | str) -> str:
+    """ISO 8601 as JupyterLab keeps it in the cell metadata `execution`."""
+    text = date.isoformat() if isinstance(date, datetime) else date
+    return text.replace("+00:00", "Z")

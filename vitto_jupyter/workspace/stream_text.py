@@ -1,0 +1,101 @@
+"""The text of one stream output, of bounded size. Pure; imported by execution only."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_CONTROLS = re.compile("([\n\r\b])")
+_REWRITES = re.compile("[\r\b]")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a run is kept. A stream keeps its first and last characters."""
+
+    stream_head_chars: int = 100_000
+    stream_tail_chars: int = 100_000
+    max_outputs: int = 1_000
+    max_rich_chars: int = 64_000_000
+    whole_stream_every_s: float = 1.0
+
+
+class StreamText:
+    """The text of one stream output as JupyterLab would show it, of bounded size.
+
+    `rewritten` becomes True, for good, once the text is no longer "what was there plus more".
+    """
+
+    __slots__ = ("_cursor", "_dropped", "_head", "_limits", "_line", "_lines", "rewritten")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._head = ""
+        self._lines = ""
+        self._line = ""
+        self._cursor = 0  # in the last line: only there can text be overwritten
+        self._dropped = 0
+        self.rewritten = False
+
+    def write(self, text: str) -> None:
+        text = text.replace("\r\n", "\n")
+        if _REWRITES.search(text):
+            self.rewritten = True
+        if not self.rewritten:
+            self._append(text)
+        else:
+            self._overwrite(text)
+        self._trim()
+
+    @property
+    def text(self) -> str:
+        gap = f"\n[… {self._dropped:,} characters left out …]\n" if self._dropped else ""
+        return self._head + gap + self._lines + self._line
+
+    def _append(self, text: str) -> None:
+        lines, newline, last = text.rpartition("\n")
+        if newline:
+            self._lines += self._line + lines + newline
+            self._line = last
+        else:
+            self._line += text
+        self._cursor = len(self._line)
+
+    def _overwrite(self, text: str) -> None:
+        finished = [self._lines]
+        line, at = self._line, self._cursor
+        for piece in _CONTROLS.split(text):
+            if piece == "\n":
+                finished.append(line + "\n")
+                line, at = "", 0
+            elif piece == "\r":
+                at = 0
+            elif piece == "\b":
+                if at > 0:
+                    line = line[: at - 1] + line[at + 1 :]
+                    at -= 1
+            else:
+                line = line[:at] + piece + line[at + len(piece) :]
+                at += len(piece)
+        self._lines = "".join(finished)
+        self._line, self._cursor = line, at
+
+    def _trim(self) -> None:
+        head, tail = self._limits.stream_head_chars, self._limits.stream_tail_chars
+        size = len(self._lines) + len(self._line)
+        if not self._dropped:
+            if size <= head + 2 * tail:
+                return
+            whole = self._lines + self._line
+            self._head, rest = whole[:head], whole[head:]
+        elif size <= 2 * tail:  # cut rarely: cutting copies the whole text
+            return
+        else:
+            rest = self._lines + self._line
+        cut = len(rest) - tail
+        self._dropped += cut
+        self.rewritten = True
+        from_end = len(self._line) - self._cursor
+        lines, newline, self._line = rest[cut:].rpartition("\n")
+        self._lines = lines + newline
+        self._cursor = max(0, len(self._line) - from_end)
