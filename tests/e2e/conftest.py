@@ -1,0 +1,185 @@
+"""A real JupyterLab in a real browser, with the real SDK talking to a scripted Messages API.
+
+One server and one browser for all tests of a kind; each test has a folder, a browser context
+and a script of its own. Screenshots go to `test-results/`, to be looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab import CHROMIUM_ARGS, Lab, chromium_path
+from messages_api import MessagesApi
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+SHOTS = Path(__file__).parents[2] / "test-results"
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+expect.set_options(timeout=20_000)
+
+# harmless: a page that leaves while something loads
+IGNORED = re.compile(r"net::ERR_ABORTED|favicon|AbortError")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium_path()
+    if path is None:
+        pytest.fail("No chromium found: .ci/run installs it, or apt-get install chromium.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def api() -> Iterator[MessagesApi]:
+    with MessagesApi({"turns": []}) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory, api: MessagesApi) -> Iterator[Lab]:
+    env = {"ANTHROPIC_BASE_URL": api.base_url, "ANTHROPIC_API_KEY": "test-key-never-shown"}
+    with Lab(tmp_path_factory.mktemp("lab"), env=env) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def demo_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A server without any key."""
+    with Lab(tmp_path_factory.mktemp("demo")) as server:
+        yield server
+
+
+class Desk:
+    """One browser page on one Lab, as a user sees it."""
+
+    def __init__(self, page: Page, lab: Lab, folder: str) -> None:
+        self.page = page
+        self.lab = lab
+        self.folder = folder
+        self.problems: list[str] = []
+        page.on("console", self._listen)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+
+    def _listen(self, message: Any) -> None:
+        if message.type == "error" and not IGNORED.search(message.text):
+            self.problems.append(f"{message.text} ({message.location.get('url', '')})")
+
+    # -- going places -----------------------------------------------------------------------
+
+    def open(self, name: str, *, theme: str = "light", query: str = "vitto=open") -> Desk:
+        self.page.goto(self.lab.lab_url(f"{self.folder}/{name}" if name else "", query))
+        self.ready()
+        if theme != "light":
+            self.command("apputils:change-theme", {"theme": THEMES[theme]})
+        return self
+
+    def ready(self) -> None:
+        self.page.wait_for_function("() => window.jupyterapp !== undefined")
+        self.page.evaluate("async () => { await jupyterapp.started; await jupyterapp.restored; }")
+
+    def reload(self) -> None:
+        self.page.reload()
+        self.ready()
+
+    def command(self, command_id: str, args: dict[str, Any] | None = None) -> Any:
+        return self.page.evaluate(
+            "([id, args]) => { void jupyterapp.commands.execute(id, args); }",
+            [command_id, args or {}],
+        )
+
+    # -- the side bar -----------------------------------------------------------------------
+
+    @property
+    def vitto(self) -> Locator:
+        return self.page.locator(".vt-root")
+
+    @property
+    def composer(self) -> Locator:
+        return self.vitto.get_by_role("textbox", name="Ask Vitto")
+
+    @property
+    def card(self) -> Locator:
+        """The approval that waits, as pinned above the composer."""
+        return self.vitto.get_by_role("group", name="Approval")
+
+    def button(self, name: str) -> Locator:
+        return self.vitto.get_by_role("button", name=name, exact=True)
+
+    def ask(self, prompt: str) -> None:
+        self.composer.fill(prompt)
+        self.composer.press("Enter")
+
+    def finished(self) -> None:
+        """Wait until no turn runs."""
+        expect(self.button("Stop")).to_have_count(0)
+
+    def shot(self, name: str) -> None:
+        SHOTS.mkdir(exist_ok=True)
+        self.page.screenshot(path=SHOTS / f"{name}.png")
+
+    # -- the notebook -----------------------------------------------------------------------
+
+    @property
+    def cells(self) -> Locator:
+        return self.page.locator(".jp-Notebook .jp-Cell")
+
+    def saved(self, name: str) -> dict[str, Any]:
+        return json.loads((self.lab.root / self.folder / name).read_text())
+
+
+@pytest.fixture
+def folder(request: pytest.FixtureRequest) -> str:
+    return re.sub(r"\W+", "-", request.node.name).strip("-")
+
+
+@pytest.fixture
+def desk_on(browser: Browser, folder: str) -> Iterator[Any]:
+    """Makes a Desk on a Lab with the given notebooks; checks the browser's console at the end."""
+    opened: list[Desk] = []
+
+    def make(
+        lab: Lab, *, files: dict[str, Any] | None = None, width: int = 1360, **context: Any
+    ) -> Desk:
+        place = lab.root / folder
+        place.mkdir(exist_ok=True)
+        for name, content in (files or {}).items():
+            text = content if isinstance(content, str) else json.dumps(content, indent=1)
+            (place / name).write_text(text)
+        page = browser.new_context(viewport={"width": width, "height": 860}, **context).new_page()
+        opened.append(Desk(page, lab, folder))
+        return opened[-1]
+
+    yield make
+    problems = [problem for desk in opened for problem in desk.problems]
+    for desk in opened:
+        desk.page.context.close()
+        shutil.rmtree(desk.lab.root / desk.folder, ignore_errors=True)
+    assert problems == []
+
+
+@pytest.fixture
+def script(api: MessagesApi) -> Any:
+    """Replaces what the model says: `script(turn, …)`, see messages_api."""
+
+    def load(*turns: dict[str, Any], **rest: Any) -> MessagesApi:
+        for what, body in (("reset", None), ("script", {"turns": list(turns), **rest})):
+            request = urllib.request.Request(
+                f"{api.base_url}/__fake__/{what}",
+                data=json.dumps(body or {}).encode(),
+                method="POST",
+                headers={"Content-Type": "application/json"},
+            )
+            with urllib.request.urlopen(request) as reply:
+                assert reply.status == 200
+        return api
+
+    return load
