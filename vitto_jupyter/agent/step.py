@@ -20,11 +20,13 @@ from .results import result_block
 
 MAX_SIDE_BY_SIDE = 8
 
-_NOT_STARTED = "Not run: the user stopped the turn before this call began."
-_STARTED = (
-    "Stopped by the user while it ran. What it did up to then stays done; look at what is there "
-    "before you repeat it."
-)
+_LOOK = "What it did up to then stays done; look at what is there before you repeat it."
+_STOPPED = {  # by (stopped by the user, had started)
+    (True, False): "Not run: the user stopped the turn before this call began.",
+    (True, True): f"Stopped by the user while it ran. {_LOOK}",
+    (False, False): "Not run: the turn broke off before this call began.",
+    (False, True): f"The turn broke off while this call ran. {_LOOK}",
+}
 
 
 class Step:
@@ -54,7 +56,8 @@ class Step:
             await self._run_groups()
         except BaseException as err:  # noqa: BLE001 it is raised again
             try:
-                await to_completion(self._close(conversation))
+                by_user = isinstance(err, asyncio.CancelledError)
+                await to_completion(self._close(conversation, by_user=by_user))
             finally:
                 raise err  # a failure to close must not hide it, a cancellation least of all
         await conversation.append(self._answer_all())
@@ -134,13 +137,13 @@ class Step:
             ),
         )
 
-    async def _close(self, conversation: Conversation) -> None:
+    async def _close(self, conversation: Conversation, *, by_user: bool) -> None:
         """Answer what is still open; the conversation first, it must be valid whatever follows."""
         if not open_calls(conversation.messages):
             return  # the answer itself never got there
         stopped = [call for call in self._calls if call.tool_call_id not in self._results]
         for call in stopped:
-            why = _STARTED if call.tool_call_id in self._started else _NOT_STARTED
+            why = _STOPPED[by_user, call.tool_call_id in self._started]
             self._results[call.tool_call_id] = failed(why, cancelled=True)
         await conversation.append(self._answer_all())
         for call in stopped:
