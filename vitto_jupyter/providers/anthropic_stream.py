@@ -20,6 +20,7 @@ from .base import (
 )
 
 _STOP_REASONS = frozenset(get_args(StopReason))
+_OTHER_WORDS: dict[str, StopReason] = {"tool_calls": "tool_use", "length": "max_tokens"}
 _USAGE_FIELDS = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
@@ -92,7 +93,7 @@ class AnswerBuilder:
                 invalid_inputs[str(whole.get("id"))] = invalid_input
         return Answer(
             content=tuple(content),
-            stop_reason=_stop_reason(self._stop_reason, content),
+            stop_reason=_stop_reason(self._stop_reason),
             usage=TokenUsage(**self._usage),
             stop_detail=self._stop_detail,
             invalid_inputs=invalid_inputs,
@@ -189,8 +190,8 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _stop_reason(given: str, content: list[JsonObject]) -> StopReason:
-    """`given`, or for a word that is not known here what the content calls for."""
+def _stop_reason(given: str) -> StopReason:
+    """`given`, or what another server means by its word for it; unknown words end the answer."""
     if given in _STOP_REASONS:
         return given  # type: ignore[return-value]
-    return "tool_use" if any(b.get("type") == "tool_use" for b in content) else "end_turn"
+    return _OTHER_WORDS.get(given, "end_turn")
