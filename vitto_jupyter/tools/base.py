@@ -73,9 +73,7 @@ class Tool:
     stream_input: bool = False
 
 
-def read_proposal(
-    paths: tuple[str, ...], read: Callable[[], Awaitable[ToolResult]]
-) -> Proposal:
+def read_proposal(paths: tuple[str, ...], read: Callable[[], Awaitable[ToolResult]]) -> Proposal:
     """The proposal of a tool that only reads."""
 
     async def apply(edited: str | None) -> ToolResult:

@@ -129,4 +129,37 @@ def _signature(model: type[Wire]) -> str:
 
 def builtin_toolset() -> Toolset:
     """All tools of this version, in the order in which the model sees them."""
-    return Toolset(())
+    # Imported on use: a server that never starts a turn does not pay for the tools.
+    from . import (
+        cell_edits,
+        context,
+        diagnostics,
+        editing,
+        files,
+        kernels,
+        notebooks,
+        search,
+        terminals,
+    )
+
+    return Toolset(
+        (
+            context.GET_CONTEXT,
+            files.READ_FILE,
+            search.LIST_FILES,
+            search.SEARCH_CODE,
+            diagnostics.GET_DIAGNOSTICS,
+            editing.EDIT_FILE,
+            files.WRITE_FILE,
+            files.SHOW_DIFF,
+            notebooks.READ_NOTEBOOK,
+            cell_edits.EDIT_CELL,
+            cell_edits.INSERT_CELLS,
+            cell_edits.DELETE_CELLS,
+            kernels.RUN_CELLS,
+            kernels.EXECUTE_CODE,
+            kernels.INSPECT_VARIABLES,
+            kernels.KERNEL,
+            terminals.RUN_COMMAND,
+        )
+    )

@@ -15,6 +15,10 @@ from .base import AddOutput, Execution, KernelInfo, KernelSpec, Output, OutputCh
 Evaluate = Callable[[str], Sequence[Output]]
 Answer = str | Sequence[Output] | Execution | Callable[[], Awaitable[Execution]]
 
+_RAISED = (
+    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError,
+    OSError, RuntimeError, SyntaxError, TypeError, ValueError,
+)  # fmt: skip
 PYTHON = KernelSpec("python3", "Python 3", "python")
 
 
@@ -139,12 +143,11 @@ def python_evaluator() -> Evaluate:
         printed = io.StringIO()
         outputs: list[Output] = []
         with contextlib.redirect_stdout(printed):
-            # The code is arbitrary, so is what it raises: it becomes an output, as in a kernel.
             try:
                 value = _run(code, namespace)
                 if value is not None:
                     outputs.append(result(repr(value)))
-            except Exception as err:  # noqa: BLE001
+            except _RAISED as err:
                 frames = traceback.format_tb(err.__traceback__)[2:]
                 outputs.append(error(type(err).__name__, str(err), *frames))
         text = printed.getvalue()

@@ -1,4 +1,4 @@
-"""API paths: the one place that decides whether a path is usable. Pure; imported by tools and adapters.
+"""API paths: the one place that decides whether a path is usable. Pure; for tools and adapters.
 
 An API path is relative to the contents root, with "/" between the parts and no leading "/".
 What is checked here is the string that is used afterwards. Links are the adapters' business:

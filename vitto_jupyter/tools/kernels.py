@@ -1,0 +1,313 @@
+"""run_cells, execute_code, inspect_variables and kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ..errors import EditConflict, KernelUnavailable, ToolError
+from ..policy.facts import Facts
+from ..protocol.approval import ActionPreview, CodePreview, Snippet
+from ..protocol.base import Wire
+from ..protocol.tool import ToolResult
+from ..workspace.base import Cell, Execution, KernelInfo, Notebook, Variable
+from ..workspace.paths import name_of
+from .base import Proposal, Tool, ToolContext, done, failed, read_proposal
+from .clipping import clip, clip_line, count_of
+from .images import Images
+from .notebook_view import error_of, outputs_text, silent_failures
+from .run_view import run_result, seconds_of
+from .running import Progress, kernel_name_for, run_in_order
+from .targets import cell_name, cell_of, notebook_path, open_notebook
+
+_MAX_VARIABLES = 200
+_VARIABLES_CHARS = 12_000
+
+
+class RunCells(Wire):
+    path: str | None = None
+    cell_ids: tuple[str, ...] | None = None
+    timeout_s: Annotated[float, Field(gt=0)] | None = None
+
+
+class ExecuteCode(Wire):
+    code: str
+    path: str | None = None
+
+
+class InspectVariables(Wire):
+    path: str | None = None
+    names: tuple[str, ...] = ()
+
+
+class Kernel(Wire):
+    action: Literal["list", "start", "restart", "interrupt"]
+    path: str | None = None
+    kernel_name: str | None = None
+
+
+# -- run_cells -----------------------------------------------------------------------------------
+
+
+async def _propose_run(ctx: ToolContext, args: RunCells) -> Proposal:
+    path = notebook_path(ctx, args.path)
+    notebook = await open_notebook(ctx, path)
+    cells = _cells_to_run(notebook, args)
+    kernel_name = await kernel_name_for(ctx, notebook)
+    preview = CodePreview(
+        path=path,
+        language=notebook.language or "python",
+        snippets=tuple(
+            Snippet(cell_id=cell.cell_id, label=cell.label, source=cell.source) for cell in cells
+        ),
+    )
+    timeout_s = _allowed_s(ctx, args.timeout_s)
+
+    async def apply(edited: str | None) -> ToolResult:
+        report = await run_in_order(ctx, path, cells, kernel_name=kernel_name, timeout_s=timeout_s)
+        return run_result(report)
+
+    code = "\n\n".join(cell.source for cell in cells)
+    title = f"Run {_what(cells, everything=args.cell_ids is None)} of {name_of(path)}?"
+    return Proposal(Facts("execute", (path,), code=code), apply, title=title, preview=preview)
+
+
+def _cells_to_run(notebook: Notebook, args: RunCells) -> list[Cell]:
+    if args.cell_ids is None:
+        cells = [c for c in notebook.cells if c.cell_type == "code" and c.source.strip()]
+        for cell in cells:
+            cell_of(notebook, cell.cell_id)
+    else:
+        cells = [cell_of(notebook, cell_id) for cell_id in args.cell_ids]
+    if not cells:
+        raise ToolError(f"{notebook.path} has no code cells to run.")
+    other = next((cell for cell in cells if cell.cell_type != "code"), None)
+    if other is not None:
+        raise ToolError(f"{cell_name(other)} is a {other.cell_type} cell; only code can be run.")
+    return cells
+
+
+def _what(cells: Sequence[Cell], *, everything: bool) -> str:
+    if len(cells) == 1:
+        return f"cell {cells[0].label}"
+    return f"all {count_of(len(cells), 'code cell')}" if everything else f"{len(cells)} cells"
+
+
+def _allowed_s(ctx: ToolContext, wanted_s: float | None) -> float:
+    """The time for the whole call: never more than is configured."""
+    limit_s = ctx.settings.cell_timeout_s
+    return limit_s if wanted_s is None else min(wanted_s, limit_s)
+
+
+# -- execute_code --------------------------------------------------------------------------------
+
+
+async def _propose_execute(ctx: ToolContext, args: ExecuteCode) -> Proposal:
+    path = notebook_path(ctx, args.path)
+    notebook = await open_notebook(ctx, path)
+    if not args.code.strip():
+        raise ToolError("There is no code to run.", code="invalid_input")
+    kernel_name = await kernel_name_for(ctx, notebook)
+    preview = CodePreview(
+        path=path,
+        language=notebook.language or "python",
+        snippets=(Snippet(cell_id=None, label=None, source=args.code),),
+    )
+
+    async def apply(edited: str | None) -> ToolResult:
+        return await _execute(ctx, path, args.code, kernel_name=kernel_name)
+
+    title = f"Run code in the kernel of {name_of(path)}?"
+    return Proposal(Facts("execute", (path,), code=args.code), apply, title=title, preview=preview)
+
+
+async def _execute(ctx: ToolContext, path: str, code: str, *, kernel_name: str) -> ToolResult:
+    kernels = ctx.workspace.kernels
+    kernel = await kernels.for_notebook(path, kernel_name=kernel_name)
+    execution = await kernels.execute(
+        kernel.kernel_id,
+        code,
+        cell_id=None,
+        timeout_s=ctx.settings.cell_timeout_s,
+        on_change=Progress(ctx.progress).follow,
+    )
+    images = Images()
+    text = outputs_text(execution.outputs, images, limit=16_000)
+    notes = [f"Note: failure in its output: {line}" for line in silent_failures(execution.outputs)]
+    output = "\n".join([f"{execution.state}, {seconds_of(execution.seconds)}", text, *notes])
+    metadata: dict[str, Any] = {"path": path, "state": execution.state}
+    metadata["seconds"] = round(execution.seconds, 3)
+    if images.items:
+        metadata["images"] = images.items
+    if execution.state == "ok":
+        return done(output, **metadata)
+    return failed(_execution_error(execution), output=output, **metadata)
+
+
+def _execution_error(execution: Execution) -> str:
+    match execution.state:
+        case "error":
+            return f"The code raised {error_of(execution.outputs) or 'an error'}."
+        case "running":
+            return (
+                f"The code is still running after {seconds_of(execution.seconds)}; nothing was "
+                "interrupted. kernel with action interrupt stops it."
+            )
+        case "died":
+            return "The kernel died while running the code; all variables are lost."
+        case "restarted":
+            return "The kernel was restarted meanwhile; all variables are lost."
+        case _:
+            return "The kernel dropped the code without executing it."
+
+
+# -- inspect_variables ---------------------------------------------------------------------------
+
+
+async def _propose_inspect(ctx: ToolContext, args: InspectVariables) -> Proposal:
+    path = notebook_path(ctx, args.path)
+    return read_proposal((path,), lambda: _inspect(ctx, path, args.names))
+
+
+async def _inspect(ctx: ToolContext, path: str, names: Sequence[str]) -> ToolResult:
+    kernel = await _running_kernel(ctx, path)
+    specs = await ctx.workspace.kernels.specs()
+    language = next((spec.language for spec in specs if spec.name == kernel.name), "python")
+    if language.lower() != "python":
+        raise KernelUnavailable(
+            f"Variables of a {language} kernel cannot be inspected.",
+            hint="Print what you need with execute_code.",
+        )
+    found = await ctx.workspace.kernels.variables(kernel.kernel_id, names)
+    missing = [name for name in names if name not in {variable.name for variable in found}]
+    lines = [_variable_line(variable) for variable in found[:_MAX_VARIABLES]]
+    if len(found) > _MAX_VARIABLES:
+        lines.append(f"[{count_of(len(found) - _MAX_VARIABLES, 'more variable')}; ask by names]")
+    if missing:
+        lines.append(f"Not defined: {', '.join(missing)}")
+    text = clip("\n".join(lines), _VARIABLES_CHARS) or "No variables are defined."
+    return done(text, path=path, count=len(found))
+
+
+def _variable_line(variable: Variable) -> str:
+    return f"{variable.name}: {variable.type} = {clip_line(variable.summary, 2_000)}"
+
+
+async def _running_kernel(ctx: ToolContext, path: str) -> KernelInfo:
+    kernel = await ctx.workspace.kernels.find(path)
+    if kernel is None:
+        raise KernelUnavailable(
+            f"{path} has no running kernel.", hint="Running a cell of it starts one."
+        )
+    return kernel
+
+
+# -- kernel --------------------------------------------------------------------------------------
+
+
+async def _propose_kernel(ctx: ToolContext, args: Kernel) -> Proposal:
+    if args.action == "list":
+        return read_proposal((), lambda: _list(ctx))
+    path = notebook_path(ctx, args.path)
+    if args.action == "start":
+        return await _propose_start(ctx, path, args.kernel_name)
+    kernel = await _running_kernel(ctx, path)
+    name = name_of(path)
+    if args.action == "restart":
+        title = f"Restart the kernel of {name}?"
+        text = f"The kernel of {path} ({kernel.name}) is restarted: all its variables are lost."
+    else:
+        title = f"Interrupt the kernel of {name}?"
+        text = f"What the kernel of {path} ({kernel.name}) is running is interrupted."
+
+    async def apply(edited: str | None) -> ToolResult:
+        return await _act(ctx, path, kernel, args.action)
+
+    return Proposal(Facts("execute", (path,)), apply, title=title, preview=ActionPreview(text=text))
+
+
+async def _propose_start(ctx: ToolContext, path: str, kernel_name: str | None) -> Proposal:
+    notebook = await open_notebook(ctx, path)
+    if await ctx.workspace.kernels.find(path) is not None:
+        return read_proposal((path,), lambda: _state(ctx, path, "It runs already: "))
+    specs = await ctx.workspace.kernels.specs()
+    known = [spec.name for spec in specs]
+    if kernel_name is not None and kernel_name not in known:
+        raise KernelUnavailable(
+            f'There is no kernel "{kernel_name}".', hint=f"Installed: {', '.join(known)}."
+        )
+    name = kernel_name or await kernel_name_for(ctx, notebook)
+
+    async def apply(edited: str | None) -> ToolResult:
+        await ctx.workspace.kernels.for_notebook(path, kernel_name=name)
+        return await _state(ctx, path, "Started: ")
+
+    text = f"A new kernel ({name}) is started for {path}."
+    title = f"Start a kernel for {name_of(path)}?"
+    return Proposal(Facts("execute", (path,)), apply, title=title, preview=ActionPreview(text=text))
+
+
+async def _act(ctx: ToolContext, path: str, kernel: KernelInfo, action: str) -> ToolResult:
+    kernels = ctx.workspace.kernels
+    now = await kernels.find(path)
+    if now is None or now.kernel_id != kernel.kernel_id:
+        raise EditConflict(f"{path} has another kernel than a moment ago; nothing was done.")
+    if action == "restart":
+        await kernels.restart(kernel.kernel_id)
+        return await _state(ctx, path, "Restarted, all variables are lost: ")
+    await kernels.interrupt(kernel.kernel_id)
+    return await _state(ctx, path, "Interrupt sent: ")
+
+
+async def _state(ctx: ToolContext, path: str, lead: str) -> ToolResult:
+    kernel = await ctx.workspace.kernels.find(path)
+    if kernel is None:
+        return failed(f"{path} has no kernel now.", path=path)
+    return done(f"{lead}{_kernel_line(kernel)}", path=path, state=kernel.state)
+
+
+async def _list(ctx: ToolContext) -> ToolResult:
+    running = await ctx.workspace.kernels.running()
+    specs = await ctx.workspace.kernels.specs()
+    lines = ["Running:", *(f"  {_kernel_line(kernel)}" for kernel in running)]
+    if not running:
+        lines = ["No kernel is running."]
+    lines += ["Installed:", *(f"  {s.name}: {s.display_name} ({s.language})" for s in specs)]
+    return done("\n".join(lines), count=len(running))
+
+
+def _kernel_line(kernel: KernelInfo) -> str:
+    return f"{kernel.name}, {kernel.state}, {kernel.path or 'no notebook'}"
+
+
+RUN_CELLS = Tool(
+    name="run_cells",
+    description="Run cells by id in the given order (all code cells when left out) in the "
+    "notebook's kernel; stops at the first error. Outputs come back in the result.",
+    effect="execute",
+    input_model=RunCells,
+    propose=_propose_run,
+)
+EXECUTE_CODE = Tool(
+    name="execute_code",
+    description="Run scratch code in the notebook's live kernel; the notebook is not changed.",
+    effect="execute",
+    input_model=ExecuteCode,
+    propose=_propose_execute,
+)
+INSPECT_VARIABLES = Tool(
+    name="inspect_variables",
+    description="Variables of the notebook's Python kernel, all or by names; runs no user code.",
+    effect="read",
+    input_model=InspectVariables,
+    propose=_propose_inspect,
+)
+KERNEL = Tool(
+    name="kernel",
+    description="List kernels; start, restart (loses all variables) or interrupt a notebook's.",
+    effect="execute",
+    input_model=Kernel,
+    propose=_propose_kernel,
+)

@@ -1,0 +1,117 @@
+"""How a run looks to the model: a line per cell, then the outputs. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..protocol.tool import ToolResult
+from .base import done, failed
+from .clipping import count_of
+from .images import Images
+from .notebook_view import error_of, outputs_text, silent_failures
+from .running import CellRun, RunReport
+from .targets import cell_name
+
+_OUTPUTS_CHARS = 30_000
+_CELL_CHARS = 6_000
+_MIN_CELL_CHARS = 600
+
+_ENDS = {
+    "aborted": "was not executed: the kernel dropped it, for example because of an interrupt",
+    "died": "did not end: the kernel died and all variables are lost. The next run starts a new "
+    "kernel; run what it needs again",
+    "restarted": "did not end: the kernel was restarted meanwhile and all variables are lost",
+    "changed": "was changed after its source was shown, so it was not run",
+    "gone": "has been deleted, so it was not run",
+}
+
+
+def run_result(report: RunReport, *, lead: str = "") -> ToolResult:
+    """The result of a run; `lead` says what was done before it."""
+    images = Images()
+    parts = [lead] if lead else []
+    parts += _table(report)
+    parts += _outputs(report, images)
+    parts += [f"Note: {problem}" for problem in report.problems]
+    metadata: dict[str, Any] = {"path": report.path, "cells": [_row(run) for run in report.runs]}
+    if images.items:
+        metadata["images"] = images.items
+    text = "\n".join(parts)
+    error = _error(report)
+    if error:
+        state = report.stopped.state if report.stopped else "not_run"
+        return failed(error, output=text, state=state, **metadata)
+    return done(text, state="ok", **metadata)
+
+
+def seconds_of(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def _table(report: RunReport) -> list[str]:
+    good = sum(1 for run in report.runs if run.state == "ok")
+    total = count_of(len(report.runs), "cell")
+    head = f"{good} of {total} ran without error in {report.path}, kernel {report.kernel_name}"
+    if len(report.runs) == 1 and good == 1:
+        return [f"{_line(report.runs[0])}, kernel {report.kernel_name}"]
+    return [head, *(_line(run) for run in report.runs)]
+
+
+def _line(run: CellRun) -> str:
+    facts = [f"{cell_name(run.cell)}: {run.state.replace('_', ' ')}"]
+    if run.execution is not None:
+        if run.execution.execution_count is not None:
+            facts.append(f"[{run.execution.execution_count}]")
+        facts.append(seconds_of(run.execution.seconds))
+    return ", ".join(facts)
+
+
+def _outputs(report: RunReport, images: Images) -> list[str]:
+    """The outputs of all cells; the more cells, the less of each."""
+    shown = [run for run in report.runs if run.execution and run.execution.outputs]
+    limit = max(min(_CELL_CHARS, _OUTPUTS_CHARS // max(len(shown), 1)), _MIN_CELL_CHARS)
+    parts = []
+    for run in shown:
+        outputs = run.execution.outputs if run.execution else ()
+        parts.append(f"--- output of {cell_name(run.cell)}")
+        parts.append(outputs_text(outputs, images, limit=limit))
+        parts += [f"Note: failure in its output: {line}" for line in silent_failures(outputs)]
+    if not shown:
+        parts.append("(no output)")
+    return parts
+
+
+def _error(report: RunReport) -> str:
+    """Why not everything ran; "" when it did."""
+    rest = sum(1 for run in report.runs if run.state == "not_run")
+    after = f" {count_of(rest, 'later cell')} not run." if rest else ""
+    stopped = report.stopped
+    if stopped is None:
+        return f"The time was over.{after}" if rest else ""
+    name = cell_name(stopped.cell)
+    if stopped.state == "error":
+        outputs = stopped.execution.outputs if stopped.execution else ()
+        return f"{name} raised {error_of(outputs) or 'an error'}.{after}"
+    if stopped.state == "running" and stopped.execution:
+        return (
+            f"{name} is still running after {seconds_of(stopped.execution.seconds)}; nothing was "
+            f"interrupted, the kernel still works on it.{after} What it prints from now on is not "
+            "in this result. kernel with action list shows whether it is still busy; action "
+            "interrupt stops it."
+        )
+    if stopped.state == "changed":
+        source = stopped.cell.source
+        return f"{name} {_ENDS['changed']}.{after} Its source is now:\n{source}"
+    return f"{name} {_ENDS.get(stopped.state) or f'could not be run: {stopped.reason}'}.{after}"
+
+
+def _row(run: CellRun) -> dict[str, Any]:
+    """The row of the UI's table."""
+    execution = run.execution
+    return {
+        "cell_id": run.cell.cell_id,
+        "label": run.cell.label,
+        "state": run.state,
+        "execution_count": execution.execution_count if execution else None,
+        "seconds": round(execution.seconds, 3) if execution else None,
+    }

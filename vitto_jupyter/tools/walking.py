@@ -1,0 +1,89 @@
+"""Walking the workspace's folders, within a time, leaving out what git ignores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+
+from ..errors import ToolError
+from ..workspace.base import Documents, Entry
+from ..workspace.paths import joined, name_of, parent_of
+from .globs import IgnoreRules, ignore_rules, is_ignored
+
+_MAX_DEPTH = 32
+_MAX_ENTRIES = 50_000
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
+
+
+class Walk:
+    """One walk. `cut` says in words why it ended early; "" when everything was visited."""
+
+    def __init__(self, documents: Documents, *, deadline_s: float) -> None:
+        self.cut = ""
+        self._documents = documents
+        self._ends_at = time.monotonic() + deadline_s
+        self._deadline_s = deadline_s
+        self._entries = 0
+
+    @property
+    def left_s(self) -> float:
+        return self._ends_at - time.monotonic()
+
+    async def entries(self, start: str) -> AsyncIterator[Entry]:
+        """Files, notebooks and folders below folder `start`, each folder's own names first."""
+        todo = [(start, await self._rules_above(start))]
+        while todo and not self.cut:
+            folder, rules = todo.pop(0)
+            own = await self._rules_of(folder)
+            rules = [*rules, own] if own else rules
+            for entry in await self._list(folder, is_start=folder == start):
+                if self._is_over():
+                    return
+                is_folder = entry.type == "directory"
+                if is_ignored(rules, entry.path, is_folder=is_folder):
+                    continue
+                if is_folder and name_of(entry.path) in _SKIPPED_FOLDERS:
+                    continue
+                yield entry
+                if is_folder and entry.path.count("/") < _MAX_DEPTH:
+                    todo.append((entry.path, rules))
+
+    def out_of_time(self) -> bool:
+        """Whether to stop now; notes why."""
+        if self.left_s > 0:
+            return False
+        self.cut = f"stopped after {self._deadline_s:g} s"
+        return True
+
+    def _is_over(self) -> bool:
+        self._entries += 1
+        if self._entries > _MAX_ENTRIES:
+            self.cut = f"stopped after {_MAX_ENTRIES:,} names"
+            return True
+        return self.out_of_time()
+
+    async def _list(self, folder: str, *, is_start: bool) -> tuple[Entry, ...]:
+        try:
+            return await self._documents.entries(folder)
+        except ToolError:
+            # A folder below may be unreadable or lead out of the root: it is left out.
+            if is_start:
+                raise
+            return ()
+
+    async def _rules_above(self, start: str) -> list[IgnoreRules]:
+        """The rules of the folders that contain `start`; none when they ignore it itself."""
+        folders = []
+        folder = start
+        while folder:
+            folder = parent_of(folder)
+            folders.insert(0, folder)
+        rules = [own for folder in folders if (own := await self._rules_of(folder))]
+        return [] if start and is_ignored(rules, start, is_folder=True) else rules
+
+    async def _rules_of(self, folder: str) -> IgnoreRules | None:
+        try:
+            document = await self._documents.read_text(joined(folder, ".gitignore"))
+        except ToolError:
+            return None
+        return ignore_rules(folder, document.text)
