@@ -1,0 +1,29 @@
+/** The whole side bar, top to bottom. */
+import { ApprovalDock } from './approval/ApprovalDock';
+import { Composer } from './composer/Composer';
+import { ContextBar } from './composer/ContextBar';
+import { useDesk } from './context';
+import { Header } from './header/Header';
+import { SessionsPage } from './header/SessionsPage';
+import { LiveRegion } from './parts/LiveRegion';
+import { Problems } from './parts/Problems';
+import { StatusLine } from './parts/StatusLine';
+import { Transcript } from './turn/Transcript';
+
+export function App() {
+  const page = useDesk(state => state.page);
+  return (
+    <div className="vitto-app">
+      <Header />
+      {page === 'sessions' ? <SessionsPage /> : <Transcript />}
+      <div className="vitto-dock">
+        <Problems />
+        <ApprovalDock />
+        <StatusLine />
+        <ContextBar />
+        <Composer />
+      </div>
+      <LiveRegion />
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+/** After a stop: what still works, and interrupting the kernel as a separate act. */
+import { useState } from 'react';
+
+import { useUi } from '../context';
+import { errorInfo } from '../../model/problems';
+import type { SessionView } from '../../model/session-view';
+import { fileName } from '../words/places';
+import { Icon } from './Icon';
+
+type Interrupt = 'none' | 'asked' | 'done' | { readonly failed: string };
+
+export function StillRunning({ session }: { session: SessionView }) {
+  const { host, words } = useUi();
+  const { t } = words;
+  const [interrupt, setInterrupt] = useState<Interrupt>('none');
+  const path = kernelPath(session);
+  const act = async (kernel: string): Promise<void> => {
+    setInterrupt('asked');
+    try {
+      await host.interruptKernel(kernel);
+      setInterrupt('done');
+    } catch (error) {
+      setInterrupt({ failed: errorInfo(error).message });
+    }
+  };
+  const names = session.stillRunning.map(fileName).join(', ');
+  return (
+    <div className="vitto-status" role="group" aria-label={t('Status')}>
+      <Icon name="kernel" />
+      <span className="vitto-status-text">
+        {interrupt === 'done'
+          ? t('Interrupt sent to the kernel of %1', names)
+          : t('The agent has stopped. Still running: %1', names)}
+        {typeof interrupt === 'object' && <span> · {interrupt.failed}</span>}
+      </span>
+      {path && interrupt !== 'done' && (
+        <button
+          type="button"
+          className="vitto-button"
+          disabled={interrupt === 'asked'}
+          onClick={() => void act(path)}
+        >
+          {t('Interrupt kernel')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The notebook whose kernel is meant: named by the server, else the session's. */
+function kernelPath({ stillRunning, transcript }: SessionView): string | null {
+  return stillRunning.find(name => name.endsWith('.ipynb')) ?? transcript.notebook_path;
+}

@@ -1,0 +1,72 @@
+/** How a tool call stands: an icon, with the word for screen readers, and its time. */
+import { useWords } from '../context';
+import type { IconName } from '../host';
+import { Age } from '../parts/Age';
+import { Icon } from '../parts/Icon';
+import type { ToolBlock } from '../../protocol/types';
+import { between, duration, exact, type Translate } from '../words/time';
+
+type State = ToolBlock['state'];
+
+const ICONS: Readonly<Record<State, IconName>> = {
+  requested: 'running',
+  waiting: 'waiting',
+  running: 'running',
+  done: 'check',
+  failed: 'error',
+  denied: 'close',
+  cancelled: 'stop'
+};
+
+export function RowState({ state }: { state: State }) {
+  const { t } = useWords();
+  const moving = state === 'running' || state === 'requested';
+  const word = stateWord(t, state);
+  return (
+    <span className={`vitto-state vitto-state-${state}`} title={word}>
+      <Icon name={ICONS[state]} spin={moving} />
+      <span className={isShown(state) ? 'vitto-state-word' : 'vitto-hidden'}>{word}</span>
+    </span>
+  );
+}
+
+/** States that the icon alone would not tell at a glance. */
+function isShown(state: State): boolean {
+  return state === 'waiting' || state === 'denied' || state === 'cancelled';
+}
+
+function stateWord(t: Translate, state: State): string {
+  switch (state) {
+    case 'requested':
+      return t('preparing');
+    case 'waiting':
+      return t('waiting for you');
+    case 'running':
+      return t('running');
+    case 'done':
+      return t('done');
+    case 'failed':
+      return t('failed');
+    case 'denied':
+      return t('not done');
+    case 'cancelled':
+      return t('stopped');
+  }
+}
+
+/** The age while it runs, then how long it took; nothing for what took no time. */
+export function RowTime({ block }: { block: ToolBlock }) {
+  const { t } = useWords();
+  if (block.state === 'running' && block.started_at) {
+    return <Age since={block.started_at} />;
+  }
+  const ms = between(block.started_at, block.finished_at);
+  if (ms < 100) {
+    return null;
+  }
+  return (
+    <time className="vitto-age" title={exact(block.finished_at ?? block.at)}>
+      {duration(t, ms)}
+    </time>
+  );
+}

@@ -1,0 +1,69 @@
+/** One tool call as one line that opens to its exact input and result. */
+import { memo, useId, useState } from 'react';
+
+import { useWords } from '../context';
+import { Icon } from '../parts/Icon';
+import { PartsView } from '../parts/PartsView';
+import type { ToolBlock } from '../../protocol/types';
+import { plain } from '../words/parts';
+import { toolIcon, toolPhrase } from '../words/tool-phrase';
+import { ApprovalRecord } from './ApprovalRecord';
+import { LiveTail } from './LiveTail';
+import { RowState, RowTime } from './RowState';
+import { ToolDetails } from './ToolDetails';
+
+export const ToolRow = memo(function ToolRow({ block }: { block: ToolBlock }) {
+  const words = useWords();
+  const [open, setOpen] = useState(false);
+  const bodyId = useId();
+  const parts = toolPhrase(words, block);
+  return (
+    <div className={`vitto-row vitto-row-${block.state}`}>
+      <div className="vitto-row-line" onClick={() => setOpen(!open)}>
+        <Icon name={toolIcon(block.name)} />
+        <span className="vitto-row-phrase">
+          <PartsView parts={parts} />
+        </span>
+        <RowTime block={block} />
+        <RowState state={block.state} />
+        <button
+          type="button"
+          className={`vitto-fold ${open ? 'vitto-unfolded' : ''}`}
+          aria-expanded={open}
+          aria-controls={open ? bodyId : undefined}
+          aria-label={words.t('Details: %1', plain(parts))}
+          onClick={event => {
+            event.stopPropagation();
+            setOpen(!open);
+          }}
+        >
+          <Icon name="chevron" />
+        </button>
+      </div>
+      <RowNote block={block} />
+      {block.approval && block.approval.decision !== null && (
+        <ApprovalRecord approval={block.approval} />
+      )}
+      {!open && <LiveTail block={block} />}
+      {open && (
+        <div id={bodyId} className="vitto-row-body">
+          <ToolDetails block={block} />
+        </div>
+      )}
+    </div>
+  );
+});
+
+/** What went wrong, in one line under the row. */
+function RowNote({ block }: { block: ToolBlock }) {
+  const error = block.state === 'failed' ? (block.result?.error ?? '') : '';
+  const line = lastFrame(error);
+  return line ? <p className="vitto-row-note">{line}</p> : null;
+}
+
+/** The line that says what went wrong: the last one of a traceback, else the first. */
+function lastFrame(error: string): string {
+  const lines = error.trim().split('\n');
+  const isTraceback = lines.some(line => /^Traceback|^-{5,}|^\s*File "/.test(line));
+  return (isTraceback ? lines[lines.length - 1] : lines[0]) ?? '';
+}

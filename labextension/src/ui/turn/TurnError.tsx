@@ -1,0 +1,50 @@
+/** An error that ended a turn: what happened, what to do, details, and trying again. */
+import { useUi } from '../context';
+import { sendPrompt } from '../acts';
+import { CopyButton } from '../parts/CopyButton';
+import { Message } from '../parts/Message';
+import type { ErrorInfo, TurnView } from '../../protocol/types';
+
+interface Props {
+  readonly turn: TurnView;
+  readonly error: ErrorInfo;
+  readonly last: boolean;
+}
+
+export function TurnError({ turn, error, last }: Props) {
+  const ui = useUi();
+  const { t } = ui.words;
+  const details = detailsOf(turn, error);
+  return (
+    <Message tone="error" text={error.message} hint={error.hint}>
+      <details className="vitto-details">
+        <summary>{t('Details')}</summary>
+        <div className="vitto-block">
+          <CopyButton text={details} label={t('Copy the details')} />
+          <pre className="vitto-details-text">{details}</pre>
+        </div>
+      </details>
+      {last && (
+        <button
+          type="button"
+          className="vitto-button"
+          onClick={() => void sendPrompt(ui, turn.prompt, turn.context)}
+        >
+          {t('Try again')}
+        </button>
+      )}
+    </Message>
+  );
+}
+
+function detailsOf(turn: TurnView, error: ErrorInfo): string {
+  return [
+    `code: ${error.code}`,
+    `message: ${error.message}`,
+    `provider: ${turn.provider}`,
+    `model: ${turn.model}`,
+    `turn: ${turn.turn_id}`,
+    `started: ${turn.started_at}`,
+    `finished: ${turn.finished_at ?? ''}`
+  ].join('\n');
+}

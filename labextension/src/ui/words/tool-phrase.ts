@@ -1,0 +1,261 @@
+/** What a tool call does, in one plain phrase. Pure. */
+import type { ToolBlock } from '../../protocol/types';
+import type { IconName } from '../host';
+import { numberOf, recordOf, textOf, type JsonRecord } from './json';
+import { phrase, type Parts } from './parts';
+import { cellsOf, cellsPlace, codePart, filePlace, pathOf } from './places';
+import { readPartialInput } from './partial-input';
+import type { Translate } from './time';
+
+/** The three forms of a verb: before (and when it did not happen), during, after. */
+type Forms = readonly [ahead: string, running: string, done: string];
+
+export interface Words {
+  readonly t: Translate;
+  tn(one: string, many: string, n: number): string;
+}
+
+interface Speech {
+  readonly forms: Forms;
+  readonly object: Parts;
+  readonly detail?: string;
+}
+
+/** The phrase for a row, e.g. "Edited cell 4, +3 −1". */
+export function toolPhrase(words: Words, block: ToolBlock): Parts {
+  const { forms, object, detail } = speechOf(words, block);
+  const main = phrase(words.t, forms[tense(block)], object);
+  return detail ? [...main, `, ${detail}`] : main;
+}
+
+function tense(block: ToolBlock): 0 | 1 | 2 {
+  switch (block.state) {
+    case 'running':
+      return 1;
+    case 'done':
+      return 2;
+    case 'requested':
+    case 'waiting':
+    case 'failed':
+    case 'denied':
+    case 'cancelled':
+      return 0;
+  }
+}
+
+function speechOf(words: Words, block: ToolBlock): Speech {
+  const { t } = words;
+  const input = block.input ?? {};
+  const metadata = block.result?.metadata ?? {};
+  const path = pathOf(block) || readPartialInput(block.input_json).path;
+  const file = filePlace(t, path);
+  switch (block.name) {
+    case 'read_file':
+      return speak(['Read %1', 'Reading %1', 'Read %1'], file, lineCount(words, metadata));
+    case 'read_notebook':
+      return speak(['Read %1', 'Reading %1', 'Read %1'], file, cellCount(words, metadata));
+    case 'write_file':
+      return speak(['Write %1', 'Writing %1', 'Wrote %1'], file, changed(metadata));
+    case 'edit_file':
+      return speak(['Edit %1', 'Editing %1', 'Edited %1'], file, changed(metadata));
+    case 'edit_cell':
+      return editCell(words, block);
+    case 'insert_cells':
+      return insertCells(words, block, file);
+    case 'delete_cells':
+      return speak(['Delete %1', 'Deleting %1', 'Deleted %1'], cells(words, block));
+    case 'move_cells':
+      return speak(['Move %1', 'Moving %1', 'Moved %1'], cells(words, block));
+    case 'run_cells':
+    case 'run_cell':
+      return speak(['Run %1', 'Running %1', 'Ran %1'], cells(words, block), runState(t, metadata));
+    case 'execute_code':
+      return speak(['Run code', 'Running code', 'Ran code'], [], runState(t, metadata));
+    case 'run_command':
+      return runCommand(t, block);
+    case 'search_code':
+      return searchCode(words, input, metadata);
+    case 'list_files':
+      return listFiles(words, input, metadata);
+    case 'get_diagnostics':
+      return checkFile(words, path, metadata);
+    case 'show_diff':
+      return speak(['Compare %1', 'Comparing %1', 'Compared %1'], file, changed(metadata));
+    case 'inspect_variables':
+      return speak(
+        ['Look at the variables', 'Looking at the variables', 'Looked at the variables'],
+        []
+      );
+    case 'read_output':
+      return speak(['Read an output', 'Reading an output', 'Read an output'], []);
+    case 'get_context':
+      return speak(
+        ['Look at what is open', 'Looking at what is open', 'Looked at what is open'],
+        []
+      );
+    case 'kernel':
+      return kernelSpeech(input, file, path);
+    default:
+      return speak(['Use %1', 'Using %1', 'Used %1'], codePart(block.name));
+  }
+}
+
+function speak(forms: Forms, object: Parts, detail = ''): Speech {
+  return { forms, object, detail };
+}
+
+function cells(words: Words, block: ToolBlock): Parts {
+  return cellsPlace(words.t, cellsOf(block));
+}
+
+function editCell(words: Words, block: ToolBlock): Speech {
+  const forms: Forms =
+    block.input?.['run'] === true
+      ? ['Edit and run %1', 'Editing and running %1', 'Edited and ran %1']
+      : ['Edit %1', 'Editing %1', 'Edited %1'];
+  const metadata = block.result?.metadata ?? {};
+  const known = cellsOf(block);
+  const target = known.length ? cellsPlace(words.t, known) : [words.t('a cell')];
+  const detail = [changed(metadata), runState(words.t, metadata)].filter(Boolean).join(', ');
+  return speak(forms, target, detail);
+}
+
+function insertCells(words: Words, block: ToolBlock, file: Parts): Speech {
+  const input = block.input?.['cells'];
+  const count = Array.isArray(input) ? input.length : cellsOf(block).length;
+  const what: Parts = [count ? words.tn('%1 cell', '%1 cells', count) : words.t('cells')];
+  const forms: Forms =
+    block.input?.['run'] === true
+      ? ['Insert and run %1', 'Inserting and running %1', 'Inserted and ran %1']
+      : ['Insert %1', 'Inserting %1', 'Inserted %1'];
+  const where = pathOf(block) ? phrase(words.t, ' in %1', file) : [];
+  return speak(forms, [...what, ...where], runState(words.t, block.result?.metadata ?? {}));
+}
+
+function runCommand(t: Translate, block: ToolBlock): Speech {
+  const typed = textOf(block.input?.['command']) || readPartialInput(block.input_json).text;
+  const object: Parts = typed ? codePart(typed) : [t('a command')];
+  const exit = numberOf(block.result?.metadata['exit_code']);
+  const detail = exit ? t('exit code %1', exit) : '';
+  return speak(['Run %1', 'Running %1', 'Ran %1'], object, detail);
+}
+
+function searchCode(words: Words, input: JsonRecord, metadata: JsonRecord): Speech {
+  const found = numberOf(metadata['count']);
+  const detail = found === null ? '' : words.tn('%1 match', '%1 matches', found);
+  const what = codePart(textOf(input['pattern']) || '…', 40);
+  return speak(['Search for %1', 'Searching for %1', 'Searched for %1'], what, detail);
+}
+
+function listFiles(words: Words, input: JsonRecord, metadata: JsonRecord): Speech {
+  const found = numberOf(metadata['count']);
+  const detail = found === null ? '' : words.tn('%1 file', '%1 files', found);
+  const pattern = textOf(input['pattern']);
+  return pattern && pattern !== '**/*'
+    ? speak(['List %1', 'Listing %1', 'Listed %1'], codePart(pattern, 40), detail)
+    : speak(['List the files', 'Listing the files', 'Listed the files'], [], detail);
+}
+
+function checkFile(words: Words, path: string, metadata: JsonRecord): Speech {
+  const found = numberOf(metadata['count']);
+  const detail =
+    found === null
+      ? ''
+      : found === 0
+        ? words.t('no problems')
+        : words.tn('%1 problem', '%1 problems', found);
+  return path
+    ? speak(['Check %1', 'Checking %1', 'Checked %1'], filePlace(words.t, path), detail)
+    : speak(
+        ['Check for problems', 'Checking for problems', 'Checked for problems'],
+        [],
+        detail
+      );
+}
+
+function kernelSpeech(input: JsonRecord, file: Parts, path: string): Speech {
+  const of = (verb: readonly [string, string, string]): Speech =>
+    speak(path ? verb : [bare(verb[0]), bare(verb[1]), bare(verb[2])], file);
+  switch (textOf(input['action'])) {
+    case 'restart':
+      return of([
+        'Restart the kernel of %1',
+        'Restarting the kernel of %1',
+        'Restarted the kernel of %1'
+      ]);
+    case 'interrupt':
+      return of([
+        'Interrupt the kernel of %1',
+        'Interrupting the kernel of %1',
+        'Interrupted the kernel of %1'
+      ]);
+    case 'start':
+      return of(['Start a kernel for %1', 'Starting a kernel for %1', 'Started a kernel for %1']);
+    default:
+      return speak(['List kernels', 'Listing kernels', 'Listed kernels'], []);
+  }
+}
+
+function bare(verb: string): string {
+  return verb.replace(/ (?:of|for) %1$/, '');
+}
+
+/** "+3 −1"; "" when the result does not count lines. */
+function changed(metadata: JsonRecord): string {
+  const added = numberOf(metadata['added']);
+  const removed = numberOf(metadata['removed']);
+  return added === null && removed === null ? '' : `+${added ?? 0} −${removed ?? 0}`;
+}
+
+function lineCount(words: Words, metadata: JsonRecord): string {
+  const lines = numberOf(metadata['lines']) ?? numberOf(metadata['count']);
+  return lines === null ? '' : words.tn('%1 line', '%1 lines', lines);
+}
+
+function cellCount(words: Words, metadata: JsonRecord): string {
+  const count = numberOf(metadata['count']);
+  return count === null ? '' : words.tn('%1 cell', '%1 cells', count);
+}
+
+/** How a run ended, when it did not simply end well. */
+function runState(t: Translate, metadata: JsonRecord): string {
+  const states = [metadata, ...cellRecords(metadata)].map(entry => textOf(entry['state']));
+  if (states.includes('died')) {
+    return t('the kernel died');
+  }
+  if (states.includes('restarted')) {
+    return t('the kernel was restarted');
+  }
+  if (states.includes('running')) {
+    return t('still running');
+  }
+  return states.includes('error') ? t('error') : '';
+}
+
+function cellRecords(metadata: JsonRecord): readonly JsonRecord[] {
+  const entries = metadata['cells'];
+  return Array.isArray(entries) ? entries.map(recordOf) : [];
+}
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  read_notebook: 'notebook',
+  read_file: 'read',
+  write_file: 'edit',
+  edit_file: 'edit',
+  edit_cell: 'edit',
+  insert_cells: 'edit',
+  delete_cells: 'trash',
+  move_cells: 'edit',
+  run_cells: 'run',
+  run_cell: 'run',
+  execute_code: 'run',
+  run_command: 'terminal',
+  search_code: 'search',
+  list_files: 'search',
+  kernel: 'kernel',
+  inspect_variables: 'kernel'
+};
+
+export function toolIcon(name: string): IconName {
+  return ICONS[name] ?? 'read';
+}
