@@ -31,6 +31,7 @@ class Agent:
     """
 
     provider: Provider
+    model: str = "scripted"
     toolset: Toolset = field(default_factory=lambda: Toolset(()))
     workspace: Workspace = field(default_factory=memory_workspace)
     approver: Approver = field(default_factory=AutoApprover)
@@ -59,7 +60,7 @@ class Agent:
             prompt=prompt_blocks(prompt),
             context=context,
             provider=self.provider,
-            model="scripted",
+            model=self.model,
             effort=self.effort,
             toolset=self.toolset,
             make_context=self.make_context,
