@@ -12,7 +12,6 @@ from typing import cast
 
 from ..agent.conversation import Conversation
 from ..agent.ports import Clock
-from ..errors import StorageFailed
 from ..protocol.events import ApprovalResolved, ErrorInfo, FinishReason, TurnFinished
 from ..protocol.session import SessionInfo
 from ..providers.base import ToolSpec
@@ -57,6 +56,7 @@ class OpenSession:
         self.uses = 0
         self.starting = asyncio.Lock()
         self._end: tuple[str, TurnFinished] | None = None
+        self._saving = asyncio.Lock()
         self._lock = lock
         self._conversation: Conversation | None = None
         self._conversation_file: ConversationFile | None = None
@@ -104,15 +104,11 @@ class OpenSession:
         Raises:
             StorageFailed: it is still to be done.
         """
-        if self._end is None:
-            return
-        end, self._end = self._end, None
-        turn_id, finished = end
-        try:
-            await self.hub.emit(finished, turn_id=turn_id)
-        except StorageFailed:
-            self._end = end
-            raise
+        async with self._saving:
+            if self._end is not None:
+                turn_id, finished = self._end
+                await self.hub.emit(finished, turn_id=turn_id)
+                self._end = None
 
     def _forget_conversation(self) -> None:
         """After a turn was left behind: what it may still append counts no more."""
