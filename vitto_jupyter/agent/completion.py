@@ -1,9 +1,9 @@
-"""Waiting for work that must not be cut in half, such as a write to the conversation."""
+"""Waiting for work: what must not be cut in half, and what runs side by side."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -26,3 +26,30 @@ async def to_completion(work: Coroutine[Any, Any, T]) -> T:
     if cancelled is not None:
         raise cancelled from (None if task.cancelled() else task.exception())
     return task.result()
+
+
+async def side_by_side(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run all in tasks of their own; none is left running when this returns or raises.
+
+    Not a TaskGroup: on Python 3.11 a failing child leaves the parent marked as cancelled.
+
+    Raises:
+        asyncio.CancelledError: the caller was cancelled, even when a work swallowed that.
+        Exception: the first failure in order; the others were cancelled then.
+    """
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        failures = await to_completion(_cancelled(tasks))
+    if failures:
+        raise failures[0]
+
+
+async def _cancelled(tasks: list[asyncio.Task[None]]) -> list[BaseException]:
+    """Cancel what still runs and wait for it; what failed, in order."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    failures = [task.exception() for task in tasks if not task.cancelled()]
+    return [failure for failure in failures if failure is not None]

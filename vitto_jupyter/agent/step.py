@@ -13,7 +13,7 @@ from ..providers.base import Message
 from ..tools.base import failed
 from .answers import Call
 from .calls import CallPorts, effect_of, run_call
-from .completion import to_completion
+from .completion import side_by_side, to_completion
 from .conversation import Conversation, open_calls
 from .failures import RepeatedFailures
 from .results import result_block
@@ -91,14 +91,7 @@ class Step:
     async def _run_groups(self) -> None:
         slots = asyncio.Semaphore(MAX_SIDE_BY_SIDE)
         for group in self._groups():
-            # a child task even for one call: a tool that swallows its cancellation does not
-            # keep the turn alive, the group still ends with the CancelledError of its parent
-            try:
-                async with asyncio.TaskGroup() as tasks:
-                    for call in group:
-                        tasks.create_task(self._run_in(slots, call))
-            except BaseExceptionGroup as faults:
-                raise _first(faults) from faults
+            await side_by_side(self._run_in(slots, call) for call in group)
 
     def _groups(self) -> Iterator[list[Call]]:
         """Neighbouring reads together, every other call alone: the order of effects is kept."""
@@ -148,11 +141,3 @@ class Step:
         await conversation.append(self._answer_all())
         for call in stopped:
             await self._show_result(call)
-
-
-def _first(faults: BaseExceptionGroup) -> BaseException:
-    """What a group of tasks failed with; a cancellation of the turn outranks all else."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        return asyncio.CancelledError()
-    return faults.exceptions[0]
