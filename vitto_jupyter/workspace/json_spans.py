@@ -1,0 +1,100 @@
+"""Where the values of a JSON text are, so that one can be replaced and the rest keeps its bytes.
+
+Pure; used for notebooks. Offsets are half-open spans of `str` positions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_DECODER = json.JSONDecoder()
+_WS = re.compile(r"[ \t\n\r]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A value and where it is written."""
+
+    start: int
+    end: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Put `text` in the place of [start, end)."""
+
+    start: int
+    end: int
+    text: str
+
+
+def value_at(text: str, position: int) -> Span:
+    """The value that starts at or after `position`.
+
+    Raises:
+        json.JSONDecodeError: there is none.
+    """
+    start = _skip(text, position)
+    value, end = _DECODER.raw_decode(text, start)
+    return Span(start, end, value)
+
+
+def members(text: str, position: int) -> dict[str, Span]:
+    """The values of the object that starts at `position`, by name (the last of equal names)."""
+    found: dict[str, Span] = {}
+    at = _skip(text, _expect(text, position, "{"))
+    while text[at : at + 1] != "}":
+        name = value_at(text, at)
+        if not isinstance(name.value, str):
+            raise json.JSONDecodeError("Expecting a name in double quotes", text, name.start)
+        found[name.value] = value = value_at(text, _expect(text, name.end, ":"))
+        at = _after_value(text, value.end, "}")
+    return found
+
+
+def items(text: str, position: int) -> list[Span]:
+    """The values of the array that starts at `position`."""
+    found: list[Span] = []
+    at = _skip(text, _expect(text, position, "["))
+    while text[at : at + 1] != "]":
+        found.append(value := value_at(text, at))
+        at = _after_value(text, value.end, "]")
+    return found
+
+
+def patched(text: str, patches: list[Patch]) -> str:
+    """`text` with all patches made; their spans must not overlap."""
+    pieces: list[str] = []
+    at = 0
+    for patch in sorted(patches, key=lambda patch: patch.start):
+        pieces += (text[at : patch.start], patch.text)
+        at = patch.end
+    return "".join([*pieces, text[at:]])
+
+
+def _skip(text: str, position: int) -> int:
+    match = _WS.match(text, position)
+    return match.end() if match else position
+
+
+def _expect(text: str, position: int, char: str) -> int:
+    """The position after `char`, which must come next."""
+    at = _skip(text, position)
+    if text[at : at + 1] != char:
+        raise json.JSONDecodeError(f"Expecting {char!r}", text, at)
+    return at + 1
+
+
+def _after_value(text: str, position: int, closing: str) -> int:
+    """The position of the next value, or of the closing bracket."""
+    at = _skip(text, position)
+    if text[at : at + 1] == closing:
+        return at
+    following = _skip(text, _expect(text, at, ","))
+    if text[following : following + 1] == closing:
+        raise json.JSONDecodeError("Expecting a value after ','", text, following)
+    return following

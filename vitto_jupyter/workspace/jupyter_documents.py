@@ -1,0 +1,186 @@
+"""Documents through the Jupyter contents API: the one that works with no page open."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from jupyter_server.services.contents.manager import ContentsManager
+
+from ..errors import EditConflict, NotText, WriteFailed
+from . import notebook_json, text_codec
+from .base import Entry, Notebook, NotebookEdit, Revision, SourceEdit, TextDocument, revision_of
+from .jupyter_files import ContentsFiles
+from .notebook_edit import EditedNotebook, apply_edits
+from .output_fold import Folded, OpenRuns, split_edits
+from .paths import api_path, is_notebook, shown
+
+_LIMIT_PATHS = 200  # of notebooks with something to remember between calls
+_QUOTE_LIMIT_CHARS = 4000
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Remembered:
+    """What a notebook file does not say: runs that have not ended, and ids of id-less cells."""
+
+    runs: OpenRuns = field(default_factory=OpenRuns)
+    given: dict[str, str] = field(default_factory=dict)
+
+
+class JupyterDocuments:
+    """The Documents port over a contents manager, sync or async.
+
+    Notebooks are read and written as files, byte for byte: saving them as notebooks would
+    reformat them and could sign outputs that the agent made.
+    """
+
+    def __init__(self, manager: ContentsManager) -> None:
+        self._files = ContentsFiles(manager)
+        self._remembered: OrderedDict[str, _Remembered] = OrderedDict()
+
+    async def entries(self, path: str) -> tuple[Entry, ...]:
+        return await self._files.entries(path)
+
+    async def entry(self, path: str) -> Entry:
+        return await self._files.entry(path)
+
+    # -- text ------------------------------------------------------------------------------------
+
+    async def read_text(self, path: str) -> TextDocument:
+        path = _text_path(path)
+        content = await self._files.read(path)
+        return _document(path, text_codec.decode(content, name=shown(path)))
+
+    async def write_text(self, path: str, text: str, *, base: Revision | None) -> TextDocument:
+        path = _text_path(path)
+        async with self._files.lock(path):
+            if base is None:
+                await self._files.create(path, text_codec.encode(text_codec.FileText(""), text))
+            else:
+                await self._replace_text(path, text, base)
+            return await self.read_text(path)
+
+    async def _replace_text(self, path: str, text: str, base: Revision) -> None:
+        before = await self._files.read(path)
+        file = text_codec.decode(before, name=shown(path))
+        if revision_of(file.text) != base:
+            raise EditConflict(
+                f"{shown(path)} has changed; nothing was written.{_now(file.text)}",
+                hint="Read it again and base the edit on what is there now.",
+            )
+        # In a thread: finding which lines are kept takes long in large files with mixed ends.
+        content = await asyncio.to_thread(text_codec.encode, file, text)
+        await self._files.replace(path, content, before=before)
+
+    # -- notebooks -------------------------------------------------------------------------------
+
+    async def read_notebook(self, path: str) -> Notebook:
+        path = _notebook_path(path)
+        content = await self._files.read(path)
+        given = self._remembered[path].given if path in self._remembered else {}
+        return await asyncio.to_thread(_read, content, path, given)
+
+    async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> None:
+        path = _notebook_path(path)
+        sources, run_edits = split_edits(edits)
+        async with self._files.lock(path):
+            state = self._state(path)
+            open_runs = state.runs.copy()
+            runs = open_runs.apply(run_edits)
+            if not sources:
+                state.runs = open_runs
+            if sources or runs.ended or runs.late:
+                await self._change(path, state, sources, runs)
+            state.runs = open_runs
+
+    async def create_notebook(self, path: str, *, kernel_name: str, language: str) -> Notebook:
+        path = _notebook_path(path)
+        content = notebook_json.empty_notebook(kernel_name=kernel_name, language=language)
+        async with self._files.lock(path):
+            await self._files.create(path, content)
+            self._remembered.pop(path, None)
+        return await self.read_notebook(path)
+
+    async def save(self, path: str) -> None:
+        """Nothing to do: edits are written at once."""
+
+    async def _change(
+        self, path: str, state: _Remembered, edits: Sequence[SourceEdit], runs: Folded
+    ) -> None:
+        """Merge onto the file as it is now: the user may have saved since a run began."""
+        before = await self._files.read(path)
+        edited = await asyncio.to_thread(_edited, before, path, edits, runs, state.given)
+        await self._files.replace(path, edited.content, before=before)
+        state.given = edited.given
+
+    def _state(self, path: str) -> _Remembered:
+        state = self._remembered.setdefault(path, _Remembered())
+        self._remembered.move_to_end(path)
+        idle = [old for old, kept in self._remembered.items() if not kept.runs and old != path]
+        for old in idle[: max(0, len(self._remembered) - _LIMIT_PATHS)]:
+            del self._remembered[old]
+        return state
+
+
+def _text_path(path: str) -> str:
+    path = api_path(path)
+    if is_notebook(path):
+        raise NotText(
+            f"{shown(path)} is a notebook; it is not read or written as text.",
+            hint="Use the notebook tools.",
+        )
+    return path
+
+
+def _notebook_path(path: str) -> str:
+    path = api_path(path)
+    if not is_notebook(path):
+        raise NotText(f"{shown(path)} is not a notebook.", hint="Its name must end in .ipynb.")
+    return path
+
+
+def _document(path: str, file: text_codec.FileText) -> TextDocument:
+    return TextDocument(path, file.text, revision_of(file.text), file.newline, file.encoding)
+
+
+def _now(text: str) -> str:
+    return f" It is now:\n{text}" if len(text) <= _QUOTE_LIMIT_CHARS else ""
+
+
+def _read(content: bytes, path: str, given: dict[str, str]) -> Notebook:
+    return notebook_json.read(
+        notebook_json.parse(content, name=shown(path)), path=path, given=given
+    )
+
+
+def _edited(
+    before: bytes,
+    path: str,
+    edits: Sequence[SourceEdit],
+    runs: Folded,
+    given: dict[str, str],
+) -> EditedNotebook:
+    """The checked new bytes; runs in a worker thread."""
+    edited = apply_edits(notebook_json.parse(before, name=shown(path)), edits, runs, given=given)
+    problem = _first_problem(edited.content)
+    if problem and not _first_problem(before):
+        raise WriteFailed(
+            f"The edit would have made {shown(path)} an invalid notebook ({problem}); "
+            "nothing was written."
+        )
+    return edited
+
+
+def _first_problem(content: bytes) -> str:
+    """The first violation of the notebook schema, "" when there is none."""
+    import json
+
+    from nbformat.validator import iter_validate
+
+    notebook = json.loads(content.decode("utf-8-sig"))
+    error = next(iter(iter_validate(notebook)), None)
+    return "" if error is None else str(error).split("\n")[0][:200]
