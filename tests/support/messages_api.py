@@ -95,6 +95,8 @@ import json
 import socket
 import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +165,18 @@ class MessagesApi:
             "warnings": self.warnings(),
             "turns_left": sum(1 for t in self.fake.turns if t["_left"] > 0),
         }
+
+    def wait(self, condition: Callable[[MessagesApi], bool], *, timeout_s: float = 10.0) -> None:
+        """Block until `condition(self)` holds; in a coroutine call it by `asyncio.to_thread`.
+
+        Raises:
+            TimeoutError: it did not come true in time.
+        """
+        until = time.monotonic() + timeout_s
+        while not condition(self):
+            if time.monotonic() > until:
+                raise TimeoutError(f"the server's state did not come: {self.stats()}")
+            time.sleep(0.002)
 
     # -- running
     def app(self) -> tornado.web.Application:

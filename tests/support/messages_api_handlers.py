@@ -67,6 +67,7 @@ class Base(tornado.web.RequestHandler):
             "headers": shown,
             "auth": names[sent[0]] if sent else None,
             "auths": [names[name] for name in sent],
+            "peer": self.request.connection.context.address[1],
             "bytes": len(self.request.body),
             "body": None,
             "status": None,

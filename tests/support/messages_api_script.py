@@ -99,8 +99,8 @@ class ScriptedModel:
             **self._default_overrides,
         }
         self.context_window = self._window_option or script.get("context_window")
-        self.turns = copy.deepcopy(script.get("turns", []))
-        self.rules = copy.deepcopy(script.get("rules", []))
+        self.turns = [copy.deepcopy(turn) for turn in script.get("turns", [])]
+        self.rules = [copy.deepcopy(turn) for turn in script.get("rules", [])]
         for turn in self.turns:
             turn["_left"] = float("inf") if turn.get("repeat") is True else turn.get("repeat", 1)
         for turn in self.rules:
