@@ -1,0 +1,147 @@
+/** The documents open in this page: every context, however many widgets show it. */
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { Signal, type ISignal } from '@lumino/signaling';
+import type { HeldDocument } from '../../../protocol/types';
+import { apiPath, currentWidget, editorOf } from '../places';
+import { NotebookPanel } from '@jupyterlab/notebook';
+import { problemsIn, type Problem } from './lint';
+import { isSharedText, type SharedText } from './text';
+import type { NotebookContext } from './notebook';
+
+type Context = DocumentRegistry.Context;
+
+/** An open text file. */
+export interface OpenText {
+  readonly context: Context;
+  readonly shared: SharedText;
+}
+
+export interface Held {
+  readonly document: HeldDocument;
+  readonly problems: readonly Problem[];
+}
+
+const AREAS = ['main', 'left', 'right', 'down'] as const;
+
+export class OpenDocuments {
+  constructor(
+    private readonly app: JupyterFrontEnd,
+    private readonly manager: IDocumentManager
+  ) {
+    for (const area of AREAS) {
+      for (const widget of app.shell.widgets(area)) {
+        this.add(manager.contextForWidget(widget));
+      }
+    }
+    for (const { name } of app.docRegistry.widgetFactories()) {
+      this.watchFactory(name);
+    }
+    app.docRegistry.changed.connect((_, { type, change, name }) => {
+      if (type === 'widgetFactory' && change === 'added' && name) {
+        this.watchFactory(name);
+      }
+    });
+    app.shell.currentChanged?.connect(() => this.emit());
+  }
+
+  /** Something in `list` may have changed; fires often, also while the user types. */
+  get changed(): ISignal<this, void> {
+    return this.changes;
+  }
+
+  list(): Held[] {
+    const current = currentWidget(this.app, this.manager);
+    const active = current && this.manager.contextForWidget(current);
+    const held = new Map<string, Held>();
+    for (const context of this.contexts) {
+      const type = typeOf(context);
+      const path = apiPath(this.manager, context);
+      if (type && !held.has(path)) {
+        const problems = this.problemsOf(context);
+        const { dirty } = context.model;
+        held.set(path, {
+          document: { path, type, dirty, active: context === active, problems: problems.length },
+          problems
+        });
+      }
+    }
+    return [...held.values()];
+  }
+
+  notebook(path: string): NotebookContext | null {
+    const context = this.find(path, 'notebook');
+    return context && isNotebook(context) ? context : null;
+  }
+
+  text(path: string): OpenText | null {
+    const context = this.find(path, 'file');
+    const shared = context?.model.sharedModel;
+    return context && shared && isSharedText(shared) ? { context, shared } : null;
+  }
+
+  /** The widget of an open notebook, for its settings. */
+  panel(context: NotebookContext): NotebookPanel | null {
+    const widget = this.manager.findWidget(context.path, null);
+    return widget instanceof NotebookPanel ? widget : null;
+  }
+
+  private find(path: string, type: HeldDocument['type']): Context | null {
+    const isWanted = (context: Context): boolean =>
+      typeOf(context) === type && apiPath(this.manager, context) === path;
+    return [...this.contexts].find(isWanted) ?? null;
+  }
+
+  private watchFactory(name: string): void {
+    this.app.docRegistry.addWidgetExtension(name, {
+      createNew: (_, context) => this.add(context as Context)
+    });
+  }
+
+  private add(context: Context | undefined): void {
+    if (!context || this.contexts.has(context)) {
+      return;
+    }
+    this.contexts.add(context);
+    context.disposed.connect(() => {
+      this.contexts.delete(context);
+      this.emit();
+    });
+    context.pathChanged.connect(this.emit, this);
+    context.model.stateChanged.connect(this.emit, this);
+    context.model.contentChanged.connect(this.emit, this);
+    void context.ready.then(() => this.emit());
+  }
+
+  private problemsOf(context: Context): Problem[] {
+    const widget = this.manager.findWidget(context.path, null) ?? null;
+    if (widget instanceof NotebookPanel) {
+      return widget.content.widgets.flatMap(cell => problemsIn(cell.editor, cell.model.id));
+    }
+    return problemsIn(editorOf(widget), null);
+  }
+
+  private emit(): void {
+    this.changes.emit();
+  }
+
+  private readonly contexts = new Set<Context>();
+  private readonly changes = new Signal<this, void>(this);
+}
+
+/** Null for what the server should not ask us about: not loaded, binary, JSON as text. */
+function typeOf(context: Context): HeldDocument['type'] | null {
+  if (!context.isReady || context.isDisposed) {
+    return null;
+  }
+  if (isNotebook(context)) {
+    return 'notebook';
+  }
+  const isText = context.contentsModel?.format !== 'base64' && !context.path.endsWith('.ipynb');
+  return isText && isSharedText(context.model.sharedModel) ? 'file' : null;
+}
+
+function isNotebook(context: DocumentRegistry.Context): context is Context & NotebookContext {
+  return 'cells' in context.model;
+}

@@ -1,0 +1,41 @@
+/** The side bar's widget: an empty shell until it is shown for the first time. */
+import type { Message } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+import { vittoIcon } from './icons';
+
+export const PANEL_ID = 'vitto-panel';
+
+export class VittoPanel extends Widget {
+  /** `onFirstShow` fills the panel's node. */
+  constructor(
+    caption: string,
+    private readonly onFirstShow: () => void
+  ) {
+    super();
+    this.id = PANEL_ID;
+    this.addClass('vitto-Panel');
+    this.title.icon = vittoIcon;
+    this.title.caption = caption;
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', caption);
+  }
+
+  protected override onAfterAttach(msg: Message): void {
+    super.onAfterAttach(msg);
+    this.fill();
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    this.fill();
+  }
+
+  private fill(): void {
+    if (this.isVisible && !this.isFilled) {
+      this.isFilled = true;
+      this.onFirstShow();
+    }
+  }
+
+  private isFilled = false;
+}

@@ -1,0 +1,77 @@
+/** Everything behind the panel except the UI itself: loaded when Vitto is first used. */
+import { HttpTransport } from '../../client/http-transport';
+import { runningTurn, waitingCalls } from '../../model/session-view';
+import { Store } from '../../model/store';
+import type { MountedUi, UiSettings } from '../../ui/host';
+import { askAbout, askSelection, fix, type Ask } from './asks';
+import type { HostLink } from './documents/host-link';
+import { lendDocuments } from './documents/lend';
+import { labFetcher } from './fetcher';
+import { LabHost } from './lab-host';
+import type { LabParts } from './parts';
+
+export class Runtime {
+  constructor(private readonly parts: LabParts) {
+    this.transport = new HttpTransport(labFetcher(parts.app.serviceManager.serverSettings));
+    this.host = new LabHost(parts);
+    this.store = new Store(this.transport, this.host.memory);
+    this.link = lendDocuments(parts, this.transport);
+    document.addEventListener('visibilitychange', () => this.lookAgain());
+  }
+
+  readonly store: Store;
+
+  /** Draw the UI into `into` and open the session of the last visit. */
+  async mount(into: HTMLElement, settings: UiSettings): Promise<MountedUi> {
+    const { mount } = await import('../../ui/mount');
+    const { host, transport, store } = this;
+    const ui = mount({ host, transport, store, into, settings });
+    store.restore();
+    return ui;
+  }
+
+  /** The server says that something happened; empty ids mean nothing in particular. */
+  wake(hostId: string, sessionId: string): void {
+    this.link.wake(hostId);
+    if (sessionId !== '' || hostId === '') {
+      this.store.wake(sessionId);
+    }
+  }
+
+  get isRunning(): boolean {
+    const { session } = this.store.getSnapshot();
+    return session !== null && runningTurn(session.transcript) !== null;
+  }
+
+  get isWaiting(): boolean {
+    const { session } = this.store.getSnapshot();
+    return session !== null && waitingCalls(session.transcript).length > 0;
+  }
+
+  askSelection(): Ask | null {
+    return askSelection(this.parts);
+  }
+
+  askAbout(isFromMenu: boolean): Ask | null {
+    return askAbout(this.parts, isFromMenu);
+  }
+
+  fix(isFromMenu: boolean): Ask | null {
+    return fix(this.parts, this.host, isFromMenu);
+  }
+
+  /** A page that was hidden may have missed wake-ups. */
+  private lookAgain(): void {
+    if (document.visibilityState === 'visible') {
+      this.link.wake('');
+      const sessionId = this.store.getSnapshot().session?.sessionId;
+      if (sessionId) {
+        this.store.wake(sessionId);
+      }
+    }
+  }
+
+  private readonly transport: HttpTransport;
+  private readonly host: LabHost;
+  private readonly link: HostLink;
+}
