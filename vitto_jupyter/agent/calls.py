@@ -81,7 +81,9 @@ async def _run(call: Call, ports: CallPorts, on_started: Callable[[], None]) -> 
     if call.invalid_input is not None:
         raise ToolError(_invalid_input(call))
     tool, args = ports.toolset.parse(call.name, call.input)
-    context = ports.make_context(_progress(call, ports.sink))
+    context = replace(
+        ports.make_context(_progress(call, ports.sink)), tool_call_id=call.tool_call_id
+    )
     proposal = await _within(
         ports.settings.read_timeout_s, tool.propose(context, args), f"{call.name} was looking"
     )

@@ -29,6 +29,7 @@ class ToolContext:
     `seen` remembers, for the session, the revision of everything the model has read: keys are
     `path` for a file and `path#cell_id` for a cell. An edit is based on what is in there: not
     there means "read it first", another revision than now means the edit is stale.
+    `tool_call_id` is the call's own id; "" outside the agent loop.
     """
 
     workspace: Workspace
@@ -36,6 +37,7 @@ class ToolContext:
     notebook_path: str | None
     progress: TextSink
     seen: dict[str, Revision]
+    tool_call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
