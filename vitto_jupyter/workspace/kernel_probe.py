@@ -1,4 +1,4 @@
-"""Describes the variables of an IPython kernel without running user code. Pure: makes and reads text.
+"""Describes the variables of an IPython kernel without running user code. Pure.
 
 The probe travels as one user expression of a silent request with empty code: no history, no
 execution count, no `_`, no name left behind. It runs in a namespace of its own without any
@@ -55,7 +55,8 @@ def text_of(value):
     if value is None or value is True or value is False:
         return {None: 'None', True: 'True', False: 'False'}[value]
     if exact(value, int):
-        return int_repr(value) if int_bits(value) < 4000 else 'about 2**' + int_repr(int_bits(value))
+        bits = int_bits(value)
+        return int_repr(value) if bits < 4000 else 'about 2**' + int_repr(bits)
     if exact(value, float):
         return float_repr(value)
     if exact(value, complex):

@@ -1,10 +1,10 @@
-"""One execute request and how it ends. Pure; imported by jupyter_kernel_link and jupyter_kernels."""
+"""One execute request and how it ends. Pure; imported by the kernel adapters."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from .execution import Collector
@@ -69,7 +69,7 @@ class KernelRun:
 
 
 def _date(message: dict[str, Any]) -> str:
-    return _iso(message["header"].get("date") or datetime.now(timezone.utc))
+    return _iso(message["header"].get("date") or datetime.now(UTC))
 
 
 def _iso(date: datetime | str) -> str:
