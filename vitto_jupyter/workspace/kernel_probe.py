@@ -159,8 +159,9 @@ def summary_of(value):
         return int_repr(str_len(value)) + ' characters: ' + text_of(value)
     if kind is bytes and bytes_len(value) > 60:
         return int_repr(bytes_len(value)) + ' bytes: ' + text_of(value)
-    if kind in (str, bytes, bool, int, float, complex, none_type):
-        return text_of(value)
+    for plain in (str, bytes, bool, int, float, complex, none_type):
+        if kind is plain:  # not `in`: that would compare, and a metaclass can define ==
+            return text_of(value)
     found = items_of(value)
     if found is not None:
         count, values, opening, closing = found

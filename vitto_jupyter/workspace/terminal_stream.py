@@ -17,11 +17,12 @@ _ESCAPE = re.compile(
     "|\\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     "|[PX^_][^\x1b]*\x1b\\\\"  # DCS and other strings
     "|[ -/]+[0-~]"  # character sets
-    "|[0-Z\\\\^-~])"
+    "|[0-OQ-WYZ\\\\`-~])"
 )
 _ERASE_END, _ERASE_LINE = "\x1c", "\x1d"  # stand-ins for CSI K and CSI 2 K while cleaning
 _ERASE = re.compile("\x1b\\[([012]?)K")
-_DROPPED = {code: None for code in range(32) if chr(code) not in "\n\r\b\t\x1b"} | {127: None}
+_NO_STAND_INS = str.maketrans("", "", _ERASE_END + _ERASE_LINE)
+_DROPPED = dict.fromkeys(code for code in (*range(32), 127) if chr(code) not in "\n\r\b\t\x1c\x1d")
 _MOVES = re.compile("[\r\b\x1c\x1d]")
 _CUTS = re.compile("([\r\b\x1c\x1d])")
 
@@ -42,7 +43,7 @@ class MarkParser:
 
     def __init__(self, key: str) -> None:
         self._mark = re.compile(f"\x1b\\]633;([A-Z]);{re.escape(key)}(?:;([0-9]*))?\x07")
-        self._longest = len(f"\x1b]633;D;{key};255\x07")
+        self._start = f"\x1b]633;D;{key};255\x07"
         self._kept = ""
 
     def feed(self, text: str) -> list[str | Mark]:
@@ -55,11 +56,15 @@ class MarkParser:
             parts.append(Mark(found[1], found[2] or ""))
             at = found.end()
         rest = rest[at:]
-        start = rest.rfind("\x1b", max(0, len(rest) - self._longest))
-        cut = len(rest) if start < 0 else start
+        start = rest.rfind("\x1b", max(0, len(rest) - len(self._start)))
+        cut = start if start >= 0 and self._may_start(rest[start:]) else len(rest)
         parts.append(rest[:cut])
         self._kept = rest[cut:]
         return [part for part in parts if part != ""]
+
+    def _may_start(self, text: str) -> bool:
+        common = min(len(text), 6)  # up to the letter: the rest is for the next call to tell
+        return text[:common] == self._start[:common] and "\x07" not in text
 
 
 class CleanText:
@@ -93,9 +98,8 @@ class CleanText:
         text = self._kept + text
         cut = _incomplete_from(text)
         text, self._kept = text[:cut], text[cut:]
-        text = text.translate(_DROPPED)
-        text = _ERASE.sub(_stand_in, text)
-        text = _ESCAPE.sub("", text).replace("\x1b", "")
+        text = _ERASE.sub(_stand_in, text.translate(_NO_STAND_INS))
+        text = _ESCAPE.sub("", text).translate(_DROPPED)
         return re.sub("\r+\n", "\n", text)
 
 
