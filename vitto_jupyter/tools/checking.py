@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from .python_cells import PythonCell
 
@@ -104,15 +104,16 @@ def _flakes(
 ) -> list[Problem]:
     from pyflakes import checker, messages  # only needed here, and not cheap to import
 
+    if is_notebook:
+        tree = _Awaited().visit(tree)
     try:
         found = checker.Checker(tree, builtins=builtins).messages
     except RecursionError:
         return [Problem(1, 1, "warning", "too deeply nested to be checked in full", "pyflakes")]
-    awaits = _top_level_awaits(tree) if is_notebook else frozenset()
     errors = (messages.UndefinedName, messages.UndefinedLocal, messages.DuplicateArgument)
     problems = []
     for one in sorted(found, key=lambda message: (message.lineno, message.col)):
-        if is_notebook and _is_normal_in_cells(one, messages, awaits=awaits, used=used):
+        if is_notebook and _is_normal_in_cells(one, used=used):
             continue
         text = one.message % one.message_args
         severity = "error" if isinstance(one, errors) else "warning"
@@ -120,24 +121,18 @@ def _flakes(
     return problems
 
 
-def _is_normal_in_cells(
-    one: object, messages: object, *, awaits: frozenset[tuple[int, int]], used: frozenset[str]
-) -> bool:
+def _is_normal_in_cells(one: Any, *, used: frozenset[str]) -> bool:
     """Whether pyflakes complains about something that is right in a notebook."""
     name = type(one).__name__
-    args = getattr(one, "message_args", ())
-    if name == "YieldOutsideFunction":
-        return (one.lineno, one.col) in awaits  # type: ignore[attr-defined]
-    if name == "RedefinedWhileUnused":
-        return True
     if name == "UndefinedName":
-        return bool(_HISTORY.match(str(args[0])))
+        return bool(_HISTORY.match(str(one.message_args[0])))
     if name == "UnusedImport":
-        return any(word in used for word in re.findall(r"\w+", str(args[0])))
-    return False
+        return any(word in used for word in re.findall(r"\w+", str(one.message_args[0])))
+    return name == "RedefinedWhileUnused"
 
 
-def _top_level_awaits(tree: ast.Module) -> frozenset[tuple[int, int]]:
-    return frozenset(
-        (node.lineno, node.col_offset) for node in ast.walk(tree) if isinstance(node, ast.Await)
-    )
+class _Awaited(ast.NodeTransformer):
+    """Takes `await` away: a cell may await at its top, pyflakes would look no further there."""
+
+    def visit_Await(self, node: ast.Await) -> ast.AST:
+        return self.visit(node.value)

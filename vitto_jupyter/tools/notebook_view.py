@@ -101,8 +101,9 @@ def whole_cells(cells: Sequence[Cell], *, outputs: bool, top: str) -> View:
     """Cells in full below the line `top`; what does not fit into one call is named."""
     images = Images()
     parts, size, shown = [top], len(top), []
+    limit = max(OUTPUT_CHARS, CALL_CHARS // 2 // max(len(cells), 1))
     for cell in cells:
-        text = cell_text(cell, images, outputs=outputs)
+        text = cell_text(cell, images, outputs=outputs, limit=limit)
         if shown and size + len(text) > CALL_CHARS:
             break
         parts.append(text)
@@ -115,12 +116,12 @@ def whole_cells(cells: Sequence[Cell], *, outputs: bool, top: str) -> View:
     return View("\n".join(parts), tuple(images.items), tuple(shown))
 
 
-def cell_text(cell: Cell, images: Images, *, outputs: bool) -> str:
+def cell_text(cell: Cell, images: Images, *, outputs: bool, limit: int = OUTPUT_CHARS) -> str:
     count = f" [{cell.execution_count}]" if cell.execution_count is not None else ""
     parts = [f"--- cell {cell.label} (id {cell.cell_id}) {cell.cell_type}{count}"]
     parts.append(clip(cell.source, SOURCE_CHARS))
     if cell.outputs and outputs:
-        parts += ["--- output", outputs_text(cell.outputs, images)]
+        parts += ["--- output", outputs_text(cell.outputs, images, limit=limit)]
     elif cell.outputs:
         parts.append(f"--- output left out: {outputs_chars(cell.outputs):,} characters")
     return "\n".join(parts)

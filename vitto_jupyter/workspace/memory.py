@@ -55,6 +55,7 @@ class MemoryTerminals:
     answers: Mapping[str, CommandAnswer] = field(default_factory=dict)
     usable: bool = True
     ran: list[tuple[str, str]] = field(default_factory=list)
+    timeouts_s: list[float] = field(default_factory=list)
 
     async def available(self) -> bool:
         return self.usable
@@ -65,6 +66,7 @@ class MemoryTerminals:
         if not self.usable:
             raise ToolError("Terminals are not available on this server.")
         self.ran.append((command, cwd))
+        self.timeouts_s.append(timeout_s)
         answer = self.answers.get(command)
         if callable(answer):
             return await answer(on_output)

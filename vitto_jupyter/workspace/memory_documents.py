@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ..errors import DocumentNotFound, EditConflict, NotText
 from . import base
 from .base import Cell, Entry, Notebook, NotebookEdit, Output, Revision, TextDocument, revision_of
-from .paths import api_path, is_notebook, joined
+from .paths import api_path, is_notebook, joined, parent_of
 
 
 @dataclass(slots=True)
@@ -101,12 +101,13 @@ class MemoryDocuments:
         if path not in self._all_folders():
             raise DocumentNotFound(f'There is no folder "{path}".')
         prefix = f"{path}/" if path else ""
-        names: dict[str, Entry] = {}
-        for full in [*self.disk, *self._notebooks, *(f"{name}/" for name in self._all_folders())]:
-            name = full.removeprefix(prefix).split("/")[0] if full.startswith(prefix) else ""
-            if name and not name.startswith("."):
-                names[name] = self._entry(joined(path, name))
-        return tuple(names[name] for name in sorted(names))
+        below = [*self.disk, *self._notebooks, *self._all_folders()]
+        names = {full[len(prefix) :].split("/")[0] for full in below if full.startswith(prefix)}
+        return tuple(
+            self._entry(joined(path, name))
+            for name in sorted(names)
+            if name and not name.startswith(".")
+        )
 
     async def entry(self, path: str) -> Entry:
         return self._entry(api_path(path))
@@ -126,6 +127,8 @@ class MemoryDocuments:
         exists = path in self.disk or path in self._notebooks or path in self._all_folders()
         if base is None and exists:
             raise EditConflict(f'"{path}" exists already; nothing was written.')
+        if parent_of(path) not in self._all_folders():
+            raise DocumentNotFound(f'There is no folder "{parent_of(path)}".')
         if base is not None and (await self.read_text(path)).revision != base:
             raise EditConflict(f'"{path}" has changed; nothing was written.')
         if path in self.held:

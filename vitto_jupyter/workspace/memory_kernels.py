@@ -43,7 +43,8 @@ class MemoryKernels:
 
     `answers` maps a source to what it does: stdout text, outputs, a whole Execution (for
     "died", "running", …) or a coroutine function, which may wait. Any other source goes to
-    `evaluate`, or prints nothing. `ran` lists what was executed as (path, source, cell_id).
+    `evaluate`, or prints nothing. `ran` lists what was executed as (path, source, cell_id),
+    `acts` lists restarts and interrupts.
     """
 
     answers: Mapping[str, Answer] = field(default_factory=dict)
@@ -51,6 +52,7 @@ class MemoryKernels:
     known_specs: tuple[KernelSpec, ...] = (PYTHON,)
     known_variables: tuple[Variable, ...] = ()
     ran: list[tuple[str, str, str | None]] = field(default_factory=list)
+    timeouts_s: list[float] = field(default_factory=list)
     acts: list[tuple[str, str]] = field(default_factory=list)
     _infos: dict[str, KernelInfo] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
@@ -85,6 +87,7 @@ class MemoryKernels:
     ) -> Execution:
         info = self._known(kernel_id)
         self.ran.append((info.path, code, cell_id))
+        self.timeouts_s.append(timeout_s)
         self._set_state(kernel_id, "busy")
         execution = await self._answer(code)
         if cell_id is not None and execution.state in ("ok", "error"):

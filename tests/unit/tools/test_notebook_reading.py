@@ -1,0 +1,235 @@
+import base64
+import struct
+
+import pytest
+from tool_calls import ToolCalls
+
+from vitto_jupyter.tools.notebook_view import CALL_CHARS
+from vitto_jupyter.workspace.base import Cell
+from vitto_jupyter.workspace.memory import error, memory_workspace, notebook_of, result, stream
+
+
+def _png(width=2, height=2, padding=0):
+    raw = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR"
+    return base64.b64encode(raw + struct.pack(">II", width, height) + b"\0" * padding).decode()
+
+
+def _display(**data):
+    return {
+        "output_type": "display_data",
+        "data": {name.replace("_", "/", 1): value for name, value in data.items()},
+        "metadata": {},
+    }
+
+
+def _calls(*cells, **options):
+    workspace = memory_workspace(notebooks={"n.ipynb": notebook_of(*cells, **options)})
+    return ToolCalls(workspace, notebook_path="n.ipynb")
+
+
+def _with(*outputs, source="x"):
+    return Cell("c1", "code", source, "1", 1, tuple(outputs))
+
+
+async def _outputs_of(*outputs):
+    return await _calls(_with(*outputs)).call("read_notebook", cells=["c1"])
+
+
+# -- what is shown -------------------------------------------------------------------------------
+
+
+async def test_a_small_notebook_is_shown_whole_at_once():
+    cells = (_with(stream("hello\n"), source="print('hello')"), Cell("m", "markdown", "# Hi", "2"))
+    calls = _calls(*cells)
+    shown = await calls.call("read_notebook")
+    assert shown.output == (
+        "n.ipynb: 2 cells, kernel python3\n"
+        "--- cell 1 (id c1) code [1]\nprint('hello')\n--- output\nhello\n"
+        "--- cell 2 (id m) markdown\n# Hi"
+    )
+    assert set(calls.seen) == {"n.ipynb#c1", "n.ipynb#m"}
+
+
+async def test_outputs_can_be_left_out():
+    shown = await _calls(_with(stream("hello\n"))).call("read_notebook", outputs=False)
+    assert "hello" not in shown.output and "output left out: 6 characters" in shown.output
+
+
+async def test_a_large_notebook_is_outlined_first():
+    cells = [f"# step {number}\n" + "x = 1\n" * 40 for number in range(100)]
+    calls = _calls(*cells)
+    shown = await calls.call("read_notebook")
+    assert "cell 7 (id c7) code, 42 lines | # step 6" in shown.output
+    assert "x = 1" not in shown.output
+    assert "cells=[ids]" in shown.output
+    assert calls.seen == {}
+
+
+async def test_ten_thousand_cells_stay_a_small_page_each():
+    calls = _calls(*(f"value = {number}" for number in range(10_000)))
+    start, labels = 1, []
+    for _ in range(3):
+        shown = await calls.call("read_notebook", start=start)
+        assert len(shown.output) < 10_000
+        labels += [line.split(" ")[1] for line in shown.output.split("\n")[1:-2]]
+        start = len(labels) + 1
+        assert f"start={start}]" in shown.output
+    assert labels == [str(number) for number in range(1, 301)]
+
+
+async def test_the_outline_tells_errors_images_and_sizes():
+    cells = [_with(error("ValueError", "bad"), _display(image_png=_png())), *["y\n" * 2000] * 5]
+    shown = await _calls(*cells).call("read_notebook")
+    line = shown.output.split("\n")[1]
+    assert "[1], 1 line" in line and "1 image" in line and "ERROR ValueError: bad" in line
+
+
+async def test_a_one_line_cell_in_the_outline_counts_as_read():
+    calls = _calls("x = 1", *["y\n" * 2000] * 5)
+    await calls.call("read_notebook")
+    assert set(calls.seen) == {"n.ipynb#c1"}
+
+
+async def test_selected_cells_are_shown_in_full():
+    calls = _calls(*["y\n" * 2000] * 5)
+    shown = await calls.call("read_notebook", cells=["c3", "c2", "c3"])
+    assert shown.output.count("--- cell") == 2
+    assert set(calls.seen) == {"n.ipynb#c2", "n.ipynb#c3"}
+
+
+async def test_cells_that_do_not_fit_are_named_and_not_taken_as_read():
+    calls = _calls(*["y" * 15_000 for _ in range(5)])
+    shown = await calls.call("read_notebook", cells=["c1", "c2", "c3", "c4", "c5"])
+    assert 'ask for cells=["c3", "c4", "c5"]' in shown.output
+    assert set(calls.seen) == {"n.ipynb#c1", "n.ipynb#c2"}
+
+
+async def test_an_unknown_id_is_answered_with_the_outline():
+    shown = await _calls("x = 1", "y = 2").call("read_notebook", cells=["4"])
+    assert not shown.success
+    assert "There is no cell" in shown.error and "cell 2 (id c2)" in shown.error
+
+
+async def test_a_page_of_a_notebook_that_is_not_there_names_the_nearest():
+    shown = await _calls("x").call("read_notebook", path="m.ipynb")
+    assert "Did you mean n.ipynb?" in shown.error
+
+
+async def test_without_a_notebook_it_says_what_to_do():
+    calls = ToolCalls(memory_workspace())
+    shown = await calls.call("read_notebook")
+    assert shown.metadata["code"] == "no_notebook" and "path" in shown.error
+
+
+async def test_a_text_file_is_no_notebook():
+    assert "read_file" in (await _calls("x").call("read_notebook", path="a.py")).error
+
+
+async def test_unsaved_edits_in_a_page_are_what_is_read():
+    calls = _calls("x = 1")
+    calls.ctx.workspace.documents.hold("n.ipynb")
+    calls.ctx.workspace.documents.user_writes_cell("n.ipynb", "c1", "x = 2")
+    shown = await calls.call("read_notebook")
+    assert "x = 2" in shown.output and "unsaved edits included" in shown.output
+
+
+# -- outputs -------------------------------------------------------------------------------------
+
+
+async def test_ansi_codes_and_progress_bars_are_cleaned():
+    shown = await _outputs_of(stream("\x1b[31mred\x1b[0m\n 10%\r 50%\r100%\ndone\n"))
+    assert "--- output\nred\n100%\ndone" in shown.output
+
+
+async def test_a_long_output_keeps_head_tail_and_its_error_lines():
+    lines = [
+        "first",
+        *["noise " * 10] * 500,
+        "ERROR: no such table",
+        *["noise " * 10] * 500,
+        "last",
+    ]
+    shown = await _outputs_of(stream("\n".join(lines)))
+    assert len(shown.output) < CALL_CHARS
+    assert "first" in shown.output and shown.output.rstrip().endswith("last")
+    assert "ERROR: no such table" in shown.output
+    assert "characters left out" in shown.output
+
+
+async def test_a_small_output_beside_a_huge_one_is_never_cut():
+    shown = await _outputs_of(stream("x" * 100_000), result("the answer is 42"))
+    assert "the answer is 42" in shown.output
+    assert len(shown.output) < CALL_CHARS
+
+
+async def test_an_error_is_shown_with_its_clean_traceback():
+    shown = await _outputs_of(error("ValueError", "bad", "\x1b[0;31mTraceback\x1b[0m"))
+    assert "--- output\nTraceback\nValueError: bad" in shown.output
+
+
+async def test_images_go_along_as_images():
+    shown = await _outputs_of(_display(image_png=_png(), text_plain="<Figure size 640x480>"))
+    (image,) = shown.metadata["images"]
+    assert image == {"media_type": "image/png", "data": _png()}
+    assert "[image 1: image/png" in shown.output
+    assert "<Figure" not in shown.output and _png() not in shown.output
+
+
+async def test_no_more_than_four_images_go_along():
+    shown = await _outputs_of(*(_display(image_png=_png()) for _ in range(6)))
+    assert len(shown.metadata["images"]) == 4
+    assert shown.output.count("at most 4 per call") == 2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "A" * 30_000_000,
+        "<script>alert(1)</script>",
+        base64.b64encode(b"GIF89a no png").decode(),
+        _png(width=20_000),
+    ],
+)
+async def test_an_image_that_an_api_would_refuse_is_only_named(data):
+    shown = await _outputs_of(_display(image_png=data))
+    assert "images" not in shown.metadata
+    assert "[image left out" in shown.output
+    assert len(shown.output) < 500
+
+
+async def test_an_html_table_becomes_text():
+    html = (
+        "<style>td {}</style><table><tr><th>a</th><th>b</th></tr>"
+        "<tr><td>1</td><td>2</td></tr></table><script>x()</script>"
+    )
+    shown = await _outputs_of(_display(text_html=html))
+    assert "a | b\n1 | 2" in shown.output
+    assert "x()" not in shown.output and "[script left out]" in shown.output
+
+
+async def test_plain_text_is_preferred_to_html():
+    shown = await _outputs_of(_display(text_html="<b>hi</b>", text_plain="   a  b\n0  1  2"))
+    assert "--- output\n   a  b\n0  1  2" in shown.output
+
+
+async def test_scripts_widgets_and_unknown_types_are_named_and_left_out():
+    shown = await _outputs_of(
+        _display(application_javascript="evil()"),
+        {
+            "output_type": "display_data",
+            "data": {
+                "application/vnd.jupyter.widget-view+json": {"model_id": "abc"},
+                "text/plain": "IntSlider(value=3)",
+            },
+            "metadata": {},
+        },
+        _display(**{"application_vnd.plotly.v1+json": "{}"}),
+    )
+    assert "evil" not in shown.output and "[script left out" in shown.output
+    assert "[widget left out: IntSlider(value=3)]" in shown.output
+    assert "[output left out: application/vnd.plotly.v1+json]" in shown.output
+
+
+async def test_a_text_given_as_a_list_of_lines_is_joined():
+    shown = await _outputs_of({"output_type": "stream", "name": "stdout", "text": ["a\n", "b"]})
+    assert "--- output\na\nb" in shown.output
