@@ -100,27 +100,27 @@ class Desk:
 
     @property
     def vitto(self) -> Locator:
-        return self.page.locator(".vt-root")
+        return self.page.locator(".vitto-app")
 
     @property
     def composer(self) -> Locator:
-        return self.vitto.get_by_role("textbox", name="Ask Vitto")
+        return self.vitto.get_by_role("textbox", name="Prompt for Vitto")
 
     @property
     def card(self) -> Locator:
         """The approval that waits, as pinned above the composer."""
-        return self.vitto.get_by_role("group", name="Approval")
+        return self.vitto.locator(".vitto-approval")
 
     def button(self, name: str) -> Locator:
-        return self.vitto.get_by_role("button", name=name, exact=True)
+        return self.vitto.get_by_role("button", name=name, exact=True).first
 
     def ask(self, prompt: str) -> None:
         self.composer.fill(prompt)
         self.composer.press("Enter")
 
     def finished(self) -> None:
-        """Wait until no turn runs."""
-        expect(self.button("Stop")).to_have_count(0)
+        """Wait until no turn runs: the status line is gone."""
+        expect(self.vitto.locator(".vitto-stop")).to_have_count(0)
 
     def shot(self, name: str) -> None:
         SHOTS.mkdir(exist_ok=True)
