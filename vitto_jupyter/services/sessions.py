@@ -46,6 +46,11 @@ SHUTDOWN = ErrorInfo(
     message="The Jupyter server was shut down while this turn was running.",
     hint="Send it again to go on.",
 )
+TOOLS_CHANGED = Conflict(
+    "The tools of a session are fixed when it starts, and these are others.",
+    code="tools_changed",
+    hint="Start a new session with these tools.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +239,8 @@ class SessionManager:
         bench = self._workbench()
         tools = toolset or bench.toolset
         conversation = await session.conversation(system=system_prompt(), tools=tools.specs)
+        if toolset is not None and toolset.specs != conversation.tools:
+            return failure(TOOLS_CHANGED)
         context = await bench.read_context(body.context.path)
         # the notebook in front of the user, else the one that the session is about
         notebook_path = _notebook_in(body.context.path) or session.record.notebook_path
@@ -320,6 +327,10 @@ class SessionManager:
             return found
         busy = [k.path for k in kernels if k.state == "busy" and k.path in paths]
         return (*found, *(f"kernel of {path}" for path in busy))
+
+    def running(self) -> list[str]:
+        """The sessions with a turn at work."""
+        return [s.record.session_id for s in self._open.all() if s.turn is not None]
 
     # -- the rest --------------------------------------------------------------------------
 

@@ -1,0 +1,139 @@
+"""The composition root: builds every service once, at its first use. Imported by app only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .protocol.context import WorkspaceContext
+from .providers.base import Provider
+from .services.client_tools import ClientTools
+from .services.clock import SystemClock
+from .services.hosts import Hosts
+from .services.provider_choice import ProviderChoice
+from .services.sessions import SessionManager, Workbench
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
+    from .providers.anthropic import AnthropicProvider
+    from .workspace.jupyter_kernels import JupyterKernels
+    from .workspace.jupyter_terminals import JupyterTerminals
+    from .workspace.live import LiveDocuments
+
+# where tests put providers of their own, by name
+PROVIDERS_SETTING = "vitto_providers"
+
+
+class Composition:
+    """What the handlers call; see `Services` in handlers/base.py.
+
+    Args:
+        wake: Tells pages to look: called with a host id and a session id, one of them "".
+    """
+
+    def __init__(
+        self, *, settings: Settings, server: ServerApp, wake: Callable[[str, str], None]
+    ) -> None:
+        self.settings = settings
+        self._server = server
+        self._wake = wake
+        self._clock = SystemClock()
+
+    @cached_property
+    def sessions(self) -> SessionManager:
+        return SessionManager(
+            settings=self.settings,
+            root=self._server.root_dir,
+            clock=self._clock,
+            choice=self.choice,
+            workbench=self.workbench,
+            wake=lambda session_id: self._wake("", session_id),
+        )
+
+    @cached_property
+    def hosts(self) -> Hosts:
+        return Hosts(lambda host_id: self._wake(host_id, ""), self._clock)
+
+    @cached_property
+    def choice(self) -> ProviderChoice:
+        return ProviderChoice(
+            providers=self._providers(), settings=self.settings, clock=self._clock
+        )
+
+    @cached_property
+    def client_tools(self) -> ClientTools:
+        return ClientTools(timeout_s=self.settings.command_timeout_s)
+
+    def workbench(self) -> Workbench:
+        return self._workbench
+
+    @cached_property
+    def _workbench(self) -> Workbench:
+        from .tools.context import workspace_context
+        from .tools.toolset import builtin_toolset
+        from .workspace.base import Workspace
+        from .workspace.local_git import LocalGit
+
+        server = self._server
+        workspace = Workspace(
+            root=server.root_dir,
+            documents=self._documents,
+            terminals=self._terminals,
+            kernels=self._kernels,
+            front_ends=self.hosts,
+            git=LocalGit(Path(server.root_dir)),
+        )
+
+        async def read_context(path: str | None) -> WorkspaceContext:
+            return await workspace_context(workspace, path)
+
+        return Workbench(workspace, builtin_toolset(), read_context)
+
+    @cached_property
+    def _documents(self) -> LiveDocuments:
+        from .workspace.jupyter_documents import JupyterDocuments
+        from .workspace.live import LiveDocuments
+
+        return LiveDocuments(self.hosts, JupyterDocuments(self._server.contents_manager))
+
+    @cached_property
+    def _kernels(self) -> JupyterKernels:
+        from .workspace.jupyter_kernels import JupyterKernels
+
+        return JupyterKernels(
+            kernel_manager=self._server.kernel_manager,
+            session_manager=self._server.session_manager,
+            kernel_spec_manager=self._server.kernel_spec_manager,
+        )
+
+    @cached_property
+    def _terminals(self) -> JupyterTerminals:
+        from .workspace.jupyter_terminals import JupyterTerminals
+
+        manager = self._server.web_app.settings.get("terminal_manager")
+        return JupyterTerminals(manager, root=self._server.root_dir)
+
+    @cached_property
+    def _anthropic(self) -> AnthropicProvider:
+        from .providers.anthropic import AnthropicProvider
+
+        return AnthropicProvider(self.settings)
+
+    def _providers(self) -> Mapping[str, Provider]:
+        from .providers.demo import DemoProvider
+
+        ours: dict[str, Provider] = {"anthropic": self._anthropic, "demo": DemoProvider()}
+        return {**ours, **self._server.web_app.settings.get(PROVIDERS_SETTING, {})}
+
+    def running_sessions(self) -> list[str]:
+        return self.sessions.running() if "sessions" in vars(self) else []
+
+    async def close(self) -> None:
+        """Stop what runs, turns first; what was never used was never built."""
+        for name in ("sessions", "_documents", "_kernels", "_terminals", "_anthropic"):
+            if name in vars(self):
+                await getattr(self, name).close()

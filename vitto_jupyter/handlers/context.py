@@ -1,0 +1,18 @@
+"""context: the workspace as the agent would see it."""
+
+from __future__ import annotations
+
+from jupyter_server.auth.decorator import authorized
+from tornado.web import authenticated
+
+from ..workspace.paths import api_path
+from .base import VittoHandler
+
+
+class ContextHandler(VittoHandler):
+    @authenticated
+    @authorized
+    async def get(self) -> None:
+        path = self.get_query_argument("path", None)
+        checked = api_path(path) if path else None
+        self.reply(200, await self.services.workbench().read_context(checked))
