@@ -25,7 +25,7 @@ from ..protocol.base import CallId, HostId, JsonObject, new_id
 from ..protocol.context import Diagnostic
 from ..protocol.requests import HeldDocument, HostAnswer, HostCall, HostCallsReply, RegisterHost
 from ..workspace.base import Seen
-from ..workspace.live import PageGone
+from ..workspace.pages import PageGone
 from ..workspace.paths import shown
 
 LIMIT_HOSTS = 50
@@ -86,6 +86,11 @@ class Hosts:
         self._calls: dict[CallId, _Call] = {}
         self._ended: OrderedDict[CallId, HostId] = OrderedDict()
         self._silent: OrderedDict[tuple[HostId, str], float] = OrderedDict()
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, changed: Callable[[], None]) -> None:
+        """Have `changed` called after each page that says what it holds, or that it closes."""
+        self._listeners.append(changed)
 
     # -- what pages say --------------------------------------------------------------------------
 
@@ -95,10 +100,12 @@ class Hosts:
         self._hosts.pop(host_id, None)
         if body.closing:
             self._drop_calls(host_id)
-            return
-        self._hosts[host_id] = body
+        else:
+            self._hosts[host_id] = body
         while len(self._hosts) > LIMIT_HOSTS:
             self._fall_silent(next(iter(self._hosts)))
+        for changed in self._listeners:
+            changed()
 
     def calls(self, host_id: HostId) -> HostCallsReply:
         """The calls that wait for the page; one that it fetched lately is not among them.

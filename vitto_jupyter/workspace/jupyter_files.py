@@ -91,10 +91,11 @@ class ContentsFiles:
         return base64.b64decode(model["content"])
 
     async def create(self, path: str, content: bytes) -> None:
-        """A new file, with the folders that it needs.
+        """A new file in an existing folder.
 
         Raises:
             EditConflict: something is there; nothing was written.
+            DocumentNotFound: there is no such folder.
             WriteFailed: with what is there now.
         """
         path = await self._checked(path)
@@ -102,7 +103,9 @@ class ContentsFiles:
             raise EditConflict(
                 f"{shown(path)} exists already; nothing was written.", hint="Read it first."
             )
-        await _to_the_end(self._create(path, content))
+        if not await self._exists(parent_of(path)):
+            raise DocumentNotFound(f"There is no folder {shown(parent_of(path))}.")
+        await _to_the_end(self._save(path, content, before=None))
 
     async def replace(self, path: str, content: bytes, *, before: bytes) -> None:
         """New bytes for a file that holds `before`.
@@ -115,10 +118,6 @@ class ContentsFiles:
             await _to_the_end(self._save(path, content, before=before))
 
     # -- inside ----------------------------------------------------------------------------------
-
-    async def _create(self, path: str, content: bytes) -> None:
-        await self._make_folders(parent_of(path))
-        await self._save(path, content, before=None)
 
     async def _save(self, path: str, content: bytes, *, before: bytes | None) -> None:
         encoded = base64.b64encode(content).decode("ascii")
@@ -143,18 +142,6 @@ class ContentsFiles:
             return await self.read(path)
         except ToolError:
             return None
-
-    async def _make_folders(self, folder: str) -> None:
-        if not folder or await self._exists(folder):
-            return
-        await self._make_folders(parent_of(folder))
-        try:
-            await ensure_async(self._manager.save({"type": "directory"}, folder))
-        except _FAULTS as err:
-            raise WriteFailed(
-                f"The folder {shown(folder)} could not be made: {_reason(err)}. "
-                "Nothing was written."
-            ) from err
 
     async def _exists(self, path: str) -> bool:
         try:

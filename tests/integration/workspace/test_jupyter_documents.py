@@ -87,9 +87,15 @@ async def test_a_file_keeps_its_bytes_outside_the_edit(
     assert written.revision == revision_of("one\n2\nthree\n")
 
 
-async def test_a_new_file_gets_its_folders(documents: JupyterDocuments, root: Path) -> None:
-    await documents.write_text("src/deep/a.py", "é\n", base=None)
-    assert (root / "src/deep/a.py").read_bytes() == "é\n".encode()
+async def test_a_new_file_is_utf_8_in_a_folder_that_exists(
+    documents: JupyterDocuments, root: Path
+) -> None:
+    (root / "src").mkdir()
+    await documents.write_text("src/a.py", "é\r\n", base=None)
+    assert (root / "src/a.py").read_bytes() == "é\n".encode()
+    with pytest.raises(DocumentNotFound):
+        await documents.write_text("no/a.py", "", base=None)
+    assert not (root / "no").exists()
 
 
 async def test_a_stale_edit_writes_nothing_and_says_what_is_there(
@@ -185,7 +191,7 @@ async def test_reading_outside_the_root_is_refused(
     assert "secret" not in caught.value.message.replace("root-secrets", "")
 
 
-@pytest.mark.parametrize("path", ["out/new.txt", "later.txt", "out/deep/new.txt"])
+@pytest.mark.parametrize("path", ["out/new.txt", "later.txt", "out/no/new.txt"])
 async def test_writing_outside_the_root_is_refused(
     documents: JupyterDocuments, outside: Path, path: str
 ) -> None:
@@ -374,15 +380,15 @@ async def test_an_edit_of_a_notebook_changes_only_its_cell(
 async def test_a_new_notebook_is_valid_and_can_be_filled(
     manager: Any, documents: JupyterDocuments
 ) -> None:
-    made = await documents.create_notebook("new/n.ipynb", kernel_name="python3", language="python")
+    made = await documents.create_notebook("n.ipynb", kernel_name="python3", language="python")
     assert (made.cells, made.kernel_name, made.language) == ((), "python3", "python")
     cells = (NewCell("markdown", "# T", "t"), NewCell("code", "1", "c"))
-    await documents.edit_notebook("new/n.ipynb", [InsertCells("end", cells)])
-    model = await ensure_async(manager.get("new/n.ipynb"))
+    await documents.edit_notebook("n.ipynb", [InsertCells("end", cells)])
+    model = await ensure_async(manager.get("n.ipynb"))
     nbformat.validate(model["content"])
     assert "message" not in model
     with pytest.raises(EditConflict):
-        await documents.create_notebook("new/n.ipynb", kernel_name="", language="")
+        await documents.create_notebook("n.ipynb", kernel_name="", language="")
 
 
 async def test_a_run_is_written_at_its_end_onto_what_the_user_saved_meanwhile(

@@ -1,0 +1,196 @@
+"""A page that holds documents, as the server sees it: registers, fetches calls, acts, answers.
+
+Written from the host methods alone, without our code for edits, so that it can be wrong on its
+own. What it holds lives here; `save` writes it through `store`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from vitto_jupyter.protocol.base import CallId, HostId
+from vitto_jupyter.protocol.requests import HeldDocument, HostAnswer, HostCall, RegisterHost
+from vitto_jupyter.services.hosts import Hosts
+
+Store = Callable[[str, Any], Awaitable[None]]
+
+
+class PageError(Exception):
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def revision(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class SimulatedPage:
+    """`texts` and `notebooks` (lists of cells) are what is open.
+
+    `hears` False: wake-ups do not arrive. `answers` False: it acts and never says so.
+    """
+
+    def __init__(self, host_id: str = "page", *, store: Store | None = None) -> None:
+        self.host_id = HostId(host_id)
+        self.texts: dict[str, str] = {}
+        self.notebooks: dict[str, list[dict[str, Any]]] = {}
+        self.kernel: dict[str, str] = {"kernel_name": "python3", "language": "python"}
+        self.dirty: set[str] = set()
+        self.active: str | None = None
+        self.hears = True
+        self.answers = True
+        self.running: set[str] = set()
+        self.calls: list[HostCall] = []
+        self._store = store
+        self._hosts: Hosts | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # -- the page's own life ---------------------------------------------------------------------
+
+    def connect(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+        self.register()
+
+    def register(self) -> None:
+        assert self._hosts is not None
+        documents = [
+            HeldDocument(path=path, type=kind, dirty=path in self.dirty, active=path == self.active)
+            for kind, held in (("file", self.texts), ("notebook", self.notebooks))
+            for path in held
+        ]
+        self._hosts.register(self.host_id, RegisterHost(documents=tuple(documents)))
+
+    def close(self) -> None:
+        assert self._hosts is not None
+        self._hosts.register(self.host_id, RegisterHost(documents=(), closing=True))
+        self.hears = False
+
+    def wake(self, host_id: HostId) -> None:
+        """The event bus reaches every page; each looks at the id."""
+        if host_id == self.host_id and self.hears:
+            task = asyncio.get_running_loop().create_task(self._fetch())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def cell(self, path: str, cell_id: str) -> dict[str, Any]:
+        return next(cell for cell in self.notebooks[path] if cell["cell_id"] == cell_id)
+
+    async def _fetch(self) -> None:
+        assert self._hosts is not None
+        for call in self._hosts.calls(self.host_id).calls:
+            self.calls.append(call)
+            answer = await self._answer(call)
+            if self.answers:
+                self.register()
+                self._hosts.answer(self.host_id, CallId(call.call_id), answer)
+
+    async def _answer(self, call: HostCall) -> HostAnswer:
+        act = getattr(self, f"_{call.method}")
+        try:
+            return HostAnswer(value=await act(**call.params))
+        except PageError as err:
+            return HostAnswer(error_code=err.code, error=str(err))
+
+    # -- host methods ----------------------------------------------------------------------------
+
+    async def _read_text(self, path: str) -> dict[str, Any]:
+        if path not in self.texts:
+            raise PageError("not_found", "not open here")
+        return {"text": self.texts[path]}
+
+    async def _write_text(self, path: str, base: str, text: str) -> dict[str, Any]:
+        if revision(self.texts[path]) != base:
+            raise PageError("edit_conflict", "the user has typed")
+        self.texts[path] = text
+        self.dirty.add(path)
+        return {"text": text}
+
+    async def _read_notebook(self, path: str) -> dict[str, Any]:
+        if path not in self.notebooks:
+            raise PageError("not_found", "not open here")
+        return {"cells": self.notebooks[path], **self.kernel, "dirty": path in self.dirty}
+
+    async def _edit_notebook(self, path: str, edits: list[dict[str, Any]]) -> dict[str, Any]:
+        cells = [dict(cell) for cell in self.notebooks[path]]
+        for edit in edits:
+            edit = dict(edit)
+            getattr(self, f"_op_{edit.pop('op')}")(cells, **edit)
+        self.notebooks[path] = cells
+        self.dirty.add(path)
+        return {}
+
+    async def _save(self, path: str) -> dict[str, Any]:
+        if self._store is None:
+            raise PageError("write_failed", "this page cannot save")
+        held = self.notebooks if path in self.notebooks else self.texts
+        await self._store(path, held[path])
+        self.dirty.discard(path)
+        return {}
+
+    # -- edits -----------------------------------------------------------------------------------
+
+    def _find(self, held: list[dict[str, Any]], cell_id: str, base: str) -> int:
+        for index, cell in enumerate(held):
+            text = f"{cell['cell_type']}\n{cell['source']}"
+            if cell["cell_id"] == cell_id and revision(text) == base:
+                return index
+        raise PageError("edit_conflict", "the cell has changed")
+
+    def _op_replace_source(
+        self, held: list[dict[str, Any]], *, cell_id: str, base: str, source: str
+    ) -> None:
+        held[self._find(held, cell_id, base)]["source"] = source
+
+    def _op_insert_cells(
+        self, held: list[dict[str, Any]], *, after: str, cells: list[dict[str, Any]]
+    ) -> None:
+        ids = [cell["cell_id"] for cell in held]
+        if any(cell["cell_id"] in ids for cell in cells):
+            raise PageError("edit_conflict", "the id is taken")
+        if after not in ("start", "end") and after not in ids:
+            raise PageError("edit_conflict", "no such cell")
+        at = {"start": 0, "end": len(held)}.get(after)
+        at = ids.index(after) + 1 if at is None else at
+        held[at:at] = [{**cell, "execution_count": None, "outputs": []} for cell in cells]
+
+    def _op_delete_cell(self, held: list[dict[str, Any]], *, cell_id: str, base: str) -> None:
+        del held[self._find(held, cell_id, base)]
+
+    def _op_begin_run(self, held: list[dict[str, Any]], *, cell_id: str) -> None:
+        self.running.add(cell_id)
+        for cell in _with_id(held, cell_id):
+            cell.update(outputs=[], execution_count=None)
+
+    def _op_add_output(self, held: list[dict[str, Any]], *, cell_id: str, output: Any) -> None:
+        for cell in _with_id(held, cell_id):
+            last = cell["outputs"][-1] if cell["outputs"] else {}
+            if output["output_type"] == "stream" and last.get("name") == output["name"]:
+                joined = {**last, "text": last["text"] + output["text"]}
+                cell["outputs"] = [*cell["outputs"][:-1], joined]
+            else:
+                cell["outputs"] = [*cell["outputs"], output]
+
+    def _op_set_output(
+        self, held: list[dict[str, Any]], *, cell_id: str, index: int, output: Any
+    ) -> None:
+        for cell in _with_id(held, cell_id):
+            cell["outputs"] = [*cell["outputs"][:index], output, *cell["outputs"][index + 1 :]]
+
+    def _op_clear_outputs(self, held: list[dict[str, Any]], *, cell_id: str) -> None:
+        for cell in _with_id(held, cell_id):
+            cell["outputs"] = []
+
+    def _op_end_run(
+        self, held: list[dict[str, Any]], *, cell_id: str, execution_count: Any, timing: Any
+    ) -> None:
+        self.running.discard(cell_id)
+        for cell in _with_id(held, cell_id):
+            cell.update(execution_count=execution_count, timing=timing)
+
+
+def _with_id(cells: list[dict[str, Any]], cell_id: str) -> list[dict[str, Any]]:
+    return [cell for cell in cells if cell["cell_id"] == cell_id]

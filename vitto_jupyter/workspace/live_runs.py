@@ -1,0 +1,116 @@
+"""Runs of cells in notebooks that pages may hold: shown there live, stored at their end.
+
+A page that comes, goes or sleeps in the middle of a run changes nothing about what the notebook
+gets: the outputs are kept here until a page or the file has them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..errors import DeadlineExceeded, DocumentNotFound, ToolError
+from ..protocol.base import HostId
+from .base import BeginRun, Documents, RunEdit
+from .output_fold import Folded, OpenRuns
+from .pages import PageGone, Pages
+from .paths import shown
+
+_LIMIT_NOTEBOOKS = 100
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Runs:
+    """Open runs of one notebook; `shown_in` is the page that has seen all of them so far."""
+
+    open: OpenRuns = field(default_factory=OpenRuns)
+    shown_in: HostId | None = None
+
+
+class LiveRuns:
+    """The run edits of all notebooks. The caller holds the notebook's lock."""
+
+    def __init__(self, pages: Pages, fallback: Documents) -> None:
+        self._pages = pages
+        self._fallback = fallback
+        self._runs: dict[str, _Runs] = {}
+        self._owed: dict[str, list[RunEdit]] = {}
+
+    @property
+    def owed_paths(self) -> tuple[str, ...]:
+        """Notebooks with results that wait for a page which did not answer."""
+        return tuple(self._owed)
+
+    async def apply(self, path: str, edits: Sequence[RunEdit]) -> None:
+        """Show the edits where the notebook is open; store the results of runs that ended.
+
+        Raises:
+            ToolError: a run ended and its results could not be stored.
+        """
+        runs = self._runs.setdefault(path, _Runs())
+        whole = _with_replays(runs.open, edits)
+        holder = self._pages.holder(path)
+        folded = runs.open.apply(edits)
+        self._forget()
+        seen_before = holder is not None and holder == runs.shown_in
+        to_store = _concerning(whole, folded)
+        try:
+            in_page = await self._pages.edit_notebook(path, edits if seen_before else whole)
+        except (PageGone, DeadlineExceeded, DocumentNotFound) as err:
+            # The run goes on: a page that comes back gets all of it with the next change.
+            in_page = runs.shown_in = None
+            if to_store and self._pages.are_holding(path):
+                self._owe(path, to_store)
+                raise _kept(path) from err
+        runs.shown_in = holder if in_page else None
+        if to_store and not in_page:
+            await self._fallback.edit_notebook(path, to_store)
+
+    async def deliver(self, path: str) -> None:
+        """Store what waits for a page, if it is back or gone for good."""
+        edits = self._owed.get(path)
+        if edits is None or (self._pages.holder(path) is None and self._pages.are_holding(path)):
+            return
+        try:
+            if await self._pages.edit_notebook(path, edits):
+                await self._pages.ask(path, "save")
+            else:
+                await self._fallback.edit_notebook(path, edits)
+        except ToolError as err:
+            _log.warning("Results of a run still wait for %s: %s", shown(path), err.message)
+        else:
+            self._owed.pop(path, None)
+
+    def _owe(self, path: str, edits: Sequence[RunEdit]) -> None:
+        self._owed[path] = [*self._owed.get(path, ()), *edits]
+        while len(self._owed) > _LIMIT_NOTEBOOKS:
+            del self._owed[next(iter(self._owed))]
+
+    def _forget(self) -> None:
+        """Drop what has ended, and the oldest of too many: runs whose end nobody reported."""
+        for path in [path for path, runs in self._runs.items() if not runs.open]:
+            del self._runs[path]
+        while len(self._runs) > _LIMIT_NOTEBOOKS:
+            del self._runs[next(iter(self._runs))]
+
+
+def _with_replays(runs: OpenRuns, edits: Sequence[RunEdit]) -> list[RunEdit]:
+    """The edits, after what brings a fresh viewer to where their runs are now."""
+    cell_ids = dict.fromkeys(edit.cell_id for edit in edits if not isinstance(edit, BeginRun))
+    return [*(edit for cell_id in cell_ids for edit in runs.replay(cell_id)), *edits]
+
+
+def _concerning(edits: Sequence[RunEdit], folded: Folded) -> list[RunEdit]:
+    """The edits of cells whose stored outputs change now."""
+    cell_ids = folded.ended.keys() | {edit.cell_id for edit in folded.late}
+    return [edit for edit in edits if edit.cell_id in cell_ids]
+
+
+def _kept(path: str) -> ToolError:
+    return ToolError(
+        f"The page that holds {shown(path)} did not answer; the outputs are kept and go into "
+        "the notebook when the page is back.",
+        code=PageGone.code,
+    )
