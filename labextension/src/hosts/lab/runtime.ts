@@ -21,13 +21,14 @@ export class Runtime {
 
   readonly store: Store;
 
-  /** Draw the UI into `into` and open the session of the last visit. */
+  /** Draw the UI into `into`; it is there, composer and all, when the promise resolves. */
   async mount(into: HTMLElement, settings: UiSettings): Promise<MountedUi> {
-    const { mount } = await import('../../ui/mount');
+    const [{ flushSync }, { mount }] = await Promise.all([
+      import('react-dom'),
+      import('../../ui/mount')
+    ]);
     const { host, transport, store } = this;
-    const ui = mount({ host, transport, store, into, settings });
-    store.restore();
-    return ui;
+    return flushSync(() => mount({ host, transport, store, into, settings }));
   }
 
   /** The server says that something happened; empty ids mean nothing in particular. */

@@ -27,10 +27,11 @@ export class HostLink {
 
   /** Documents may have changed; registers when they did, soon. */
   documentsChanged(): void {
+    const wait = this.isRegistered ? PACE_MS : 0;
     this.timer ??= setTimeout(() => {
       this.timer = null;
       void this.register();
-    }, PACE_MS);
+    }, wait);
   }
 
   /** The server asks for this page ("" = for any): look what it wants. */
@@ -38,7 +39,7 @@ export class HostLink {
     if (hostId === '') {
       void this.register();
     }
-    if (this.isRegistered && (hostId === '' || hostId === this.hostId)) {
+    if (hostId === this.hostId || (hostId === '' && this.isRegistered)) {
       void this.fetchCalls();
     }
   }
