@@ -174,7 +174,7 @@ class _OneRun:
                 timeout_s=timeout_s,
                 on_change=self._on_change,
             )
-        except KernelUnavailable as err:
+        except ToolError as err:
             await self._end(None)
             return CellRun(self.cell, "failed", reason=f"{err.message} {err.hint}".strip())
         except asyncio.CancelledError:

@@ -81,7 +81,7 @@ async def _search(
     ctx: ToolContext, args: SearchCode, *, path: str, glob: Glob | None, matcher: Matcher
 ) -> ToolResult:
     deadline_s = min(_DEADLINE_S, ctx.settings.read_timeout_s / 2)
-    walk = Walk(ctx.workspace.documents, deadline_s=deadline_s)
+    walk = Walk(ctx.workspace, deadline_s=deadline_s)
     found = _Found(args.max_results)
     async for entry in _candidates(ctx.workspace.documents, walk, path):
         if glob is None or glob.matches(entry.path):
@@ -184,7 +184,7 @@ def _fixed_folder(pattern: str) -> str:
 
 
 async def _list(ctx: ToolContext, args: ListFiles, glob: Glob, start: str) -> ToolResult:
-    walk = Walk(ctx.workspace.documents, deadline_s=min(10.0, ctx.settings.read_timeout_s / 2))
+    walk = Walk(ctx.workspace, deadline_s=min(10.0, ctx.settings.read_timeout_s / 2))
     names: list[str] = []
     is_cut = False
     try:

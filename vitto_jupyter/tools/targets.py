@@ -84,12 +84,18 @@ async def read_document(ctx: ToolContext, path: str) -> TextDocument:
     except DocumentNotFound as err:
         raise DocumentNotFound(err.message, hint=await _nearby(documents, path)) from err
     except NotText as err:
-        entry = await documents.entry(path)
-        if entry.type == "directory":
-            hint = f'{path} is a folder: use list_files with the pattern "{path}/*".'
+        if await _is_folder(documents, path):
+            hint = f'Use list_files with the pattern "{path}/*".'
             raise NotText(f"{path} is a folder.", hint=hint) from err
         hint = "It is no text that can be shown; look at it with code in a kernel or a command."
         raise NotText(err.message, hint=hint) from err
+
+
+async def _is_folder(documents: Documents, path: str) -> bool:
+    try:
+        return (await documents.entry(path)).type == "directory"
+    except ToolError:
+        return False
 
 
 async def open_notebook(ctx: ToolContext, path: str) -> Notebook:

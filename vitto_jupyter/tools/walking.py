@@ -6,8 +6,8 @@ import time
 from collections.abc import AsyncIterator
 
 from ..errors import ToolError
-from ..workspace.base import Documents, Entry
-from ..workspace.paths import joined, name_of, parent_of
+from ..workspace.base import Entry, Workspace
+from ..workspace.paths import name_of, parent_of
 from .globs import IgnoreRules, ignore_rules, is_ignored
 
 _MAX_DEPTH = 32
@@ -18,9 +18,10 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 class Walk:
     """One walk. `cut` says in words why it ended early; "" when everything was visited."""
 
-    def __init__(self, documents: Documents, *, deadline_s: float) -> None:
+    def __init__(self, workspace: Workspace, *, deadline_s: float) -> None:
         self.cut = ""
-        self._documents = documents
+        self._documents = workspace.documents
+        self._git = workspace.git
         self._ends_at = time.monotonic() + deadline_s
         self._deadline_s = deadline_s
         self._entries = 0
@@ -82,8 +83,5 @@ class Walk:
         return [] if start and is_ignored(rules, start, is_folder=True) else rules
 
     async def _rules_of(self, folder: str) -> IgnoreRules | None:
-        try:
-            document = await self._documents.read_text(joined(folder, ".gitignore"))
-        except ToolError:
-            return None
-        return ignore_rules(folder, document.text)
+        text = await self._git.ignore_text(folder)
+        return ignore_rules(folder, text) if text else None

@@ -328,6 +328,12 @@ class Git(Protocol):
     async def branch(self, path: str) -> str | None:
         """The branch of the folder of `path`, read from .git without running git."""
 
+    async def ignore_text(self, folder: str) -> str:
+        """The text of the .gitignore in `folder`; "" when there is none.
+
+        Apart from Documents: a contents manager does not serve hidden files.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
@@ -339,5 +345,3 @@ class Workspace:
     kernels: Kernels
     front_ends: FrontEnds
     git: Git
-
-

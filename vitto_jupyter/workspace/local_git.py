@@ -1,4 +1,4 @@
-"""The git branch of a folder, read from `.git` without running git or any hook of its."""
+"""What git says about a folder, read from its files without running git or any hook of its."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 _LIMIT_BYTES = 4096
+_LIMIT_IGNORE_BYTES = 256 * 1024
 _LIMIT_LEVELS = 64
 _REF = "ref: refs/heads/"
 _COMMIT = re.compile(r"^[0-9a-f]{40}([0-9a-f]{24})?$")
@@ -23,6 +24,22 @@ class LocalGit:
     async def branch(self, path: str) -> str | None:
         """The branch, "abc1234 (detached)" on a bare commit, None outside a work tree."""
         return await asyncio.to_thread(_branch, self._root.joinpath(*path.split("/")))
+
+    async def ignore_text(self, folder: str) -> str:
+        """As git, a .gitignore that is a link is not followed."""
+        return await asyncio.to_thread(
+            _ignore_text, self._root.joinpath(*folder.split("/"), ".gitignore")
+        )
+
+
+def _ignore_text(path: Path) -> str:
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return ""
+        with path.open("rb") as file:
+            return file.read(_LIMIT_IGNORE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _branch(path: Path) -> str | None:

@@ -27,6 +27,7 @@ from .memory_kernels import (
     result,
     stream,
 )
+from .paths import joined
 
 __all__ = [
     "MemoryDocuments",
@@ -92,10 +93,16 @@ class MemoryFrontEnds:
 
 @dataclass(slots=True)
 class MemoryGit:
+    """`disk` holds files by path, as in MemoryDocuments."""
+
     current: str | None = None
+    disk: Mapping[str, bytes] = field(default_factory=dict)
 
     async def branch(self, path: str) -> str | None:
         return self.current
+
+    async def ignore_text(self, folder: str) -> str:
+        return self.disk.get(joined(folder, ".gitignore"), b"").decode("utf-8", "replace")
 
 
 def memory_workspace(
@@ -120,11 +127,12 @@ def memory_workspace(
         answers: What sources do in a kernel, see MemoryKernels.
         evaluate: Runs every other source, e.g. `python_evaluator()`.
     """
+    documents = MemoryDocuments(files, notebooks)
     return Workspace(
         root=root,
-        documents=MemoryDocuments(files, notebooks),
+        documents=documents,
         terminals=MemoryTerminals(commands or {}),
         kernels=MemoryKernels(answers or {}, evaluate, specs, variables),
         front_ends=MemoryFrontEnds(seen or Seen()),
-        git=MemoryGit(branch),
+        git=MemoryGit(branch, documents.disk),
     )

@@ -92,3 +92,23 @@ def test_it_agrees_with_git(tmp_path: Path) -> None:
     assert asyncio.run(branch(tmp_path, "tree/a.py")) == "side"
     git("checkout", "-q", "--detach")
     assert asyncio.run(branch(tmp_path)) is not None
+
+
+async def test_ignore_text_is_that_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    git = LocalGit(tmp_path)
+    assert await git.ignore_text("") == "*.log\n"
+    assert await git.ignore_text("sub") == ""
+    assert await git.ignore_text("gone") == ""
+
+
+async def test_an_ignore_file_that_is_a_link_or_a_pipe_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "rules").write_text("*.log\n")
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / ".gitignore").symlink_to(tmp_path / "rules")
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / ".gitignore")
+    git = LocalGit(tmp_path)
+    assert await git.ignore_text("link") == ""
+    assert await git.ignore_text("pipe") == ""
