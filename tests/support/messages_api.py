@@ -39,7 +39,8 @@ Script (a dict / JSON file; every key is optional)
     blocks      what the model says: {"type":"text","text":"..."} | {"type":"text","words":500}
                 {"type":"thinking","thinking":"..."} (signature is made) |
                 {"type":"redacted_thinking"} | {"type":"tool_use","name":..,"input":{..}} |
-                {"type":"compaction","content":"..."} | any other block (sent whole)
+                {"type":"compaction","content":"..."} | any other block (sent whole).
+                "@sent_us@" in a text becomes the microseconds, modulo 10^9, of its sending.
                 A tool input value may be {"$find": "regex", "in": "last_tool_result" |
                 "last_user" | "system" | "all", "default": ".."}: group 1 of the match, so a
                 script can use ids that the product made up.

@@ -27,6 +27,7 @@ from messages_api_values import (
 )
 from tornado.iostream import StreamClosedError
 
+SENT_US = b"@sent_us@"  # in a text: becomes the microseconds (mod 10^9) at which it is sent
 PACING = ("tokens_per_s", "ttft_ms", "tokens_per_delta", "flush_every", "ping_every_s")
 
 
@@ -289,6 +290,8 @@ class StreamSender:
         self.record["stream_s"] = round(time.time() - began, 6)
 
     async def write(self, data: bytes) -> None:
+        if SENT_US in data:
+            data = data.replace(SENT_US, b"%09d" % (time.time_ns() // 1000 % 10**9))
         trickle = self.faults.get("trickle")
         if trickle:
             size = trickle.get("bytes", 5)

@@ -76,7 +76,7 @@ class AnthropicProvider:
         self._models: tuple[ModelInfo, ...] = ()
         self._models_at = 0.0
         self._has_no_list = False
-        self._without: frozenset[str] = frozenset()
+        self._without: dict[str, frozenset[str]] = {}  # by model
 
     async def availability(self) -> Availability:
         return await asyncio.to_thread(self._find_credentials)
@@ -224,17 +224,18 @@ class AnthropicProvider:
         info: ModelInfo,
     ) -> httpx2.Response:
         """Send the request; again without what the server refuses, which is remembered."""
+        streaming = connection.client.messages.with_streaming_response
         while True:
-            body = build_body(request, info, without=self._without)
-            streaming = connection.client.messages.with_streaming_response
+            without = self._without.get(info.id, frozenset())
+            body = build_body(request, info, without=without)
             try:
                 response = await stack.enter_async_context(streaming.create(stream=True, **body))
             except connection.sdk.APIStatusError as err:
                 said = refusal_of(err.status_code, err.body, err.response.headers).said
-                refused = refused_fields(err.status_code, said, body) - self._without
+                refused = refused_fields(err.status_code, said, body) - without
                 if not refused:
                     raise
-                self._without |= refused
+                self._without[info.id] = without | refused
                 continue
             await _check_content(connection, response.http_response, model=info.id)
             return response.http_response
@@ -317,5 +318,7 @@ def _translated(connection: _Connection, *, model: str) -> Iterator[None]:
         raise blame.error("cut") from err
     except sdk.AnthropicError as err:
         raise blame.error("no_credentials", said=str(err)) from err
+    except UnicodeEncodeError as err:  # in what we send; see `parse_event` for what we get
+        raise blame.error("invalid_request", said=str(err)) from err
     except ValueError as err:
         raise blame.error("unreadable") from err

@@ -13,7 +13,7 @@ from provider_turns import KEY, MODEL, Serve, pieces_of, provider_for, request, 
 
 from vitto_jupyter.errors import ProviderError
 from vitto_jupyter.providers.anthropic import AnthropicProvider
-from vitto_jupyter.providers.base import Answer, TextPiece, ToolInputPiece
+from vitto_jupyter.providers.base import Answer, Message, TextPiece, ToolInputPiece
 from vitto_jupyter.settings import Settings
 
 SAID = "one two three four five six seven eight nine ten"
@@ -170,6 +170,13 @@ async def test_a_server_that_is_not_there_is_named():
     assert (error.code, error.retryable) == ("unreachable", True)
     assert f"127.0.0.1:{port}" in error.message
     assert "pw" not in error.message + error.hint
+
+
+async def test_text_that_cannot_be_encoded_is_no_fault_of_the_server(serve: Serve):
+    wanted = request(Message("user", ({"type": "text", "text": "half \ud800"},)))
+    with pytest.raises(ProviderError) as caught:
+        await pieces_of(provider_for(serve(TURN)), wanted)
+    assert (caught.value.code, caught.value.retryable) == ("invalid_request", False)
 
 
 async def test_the_key_is_in_no_message_and_no_log(serve: Serve, caplog: pytest.LogCaptureFixture):

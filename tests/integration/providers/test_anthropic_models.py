@@ -114,6 +114,15 @@ async def test_a_field_that_the_server_refuses_is_left_out_from_then_on(serve: S
     assert sent == [True, False, False]
 
 
+async def test_what_one_model_refuses_is_still_sent_to_another(serve: Serve):
+    refusal = {"kind": "http", "status": 400, "message": "adaptive thinking is not supported"}
+    server = serve({**say("a"), "fault": refusal}, say("b"))
+    provider = provider_for(server)
+    await pieces_of(provider)
+    await pieces_of(provider, request(model="claude-opus-5-5"))
+    assert ["thinking" in call["body"] for call in server.calls()] == [True, False, True]
+
+
 async def test_fields_that_are_refused_one_after_another_are_all_left_out(serve: Serve):
     refuses = ("thinking", "output_config", "eager_input_streaming", "cache_control")
     server = serve(say("a"), refuses=refuses)
