@@ -80,6 +80,9 @@ async def test_question_without_preview_shows_its_title_and_hashes_that() -> Non
     await run(ports, "run", {"text": "x"})
     (question,) = ports.approver.questions
     assert (question.title, question.preview.text) == ("run", "run")
+    bare = await propose(ports.make_context(None), tool.input_model(text="x"))
+    shown = replace(bare, title=question.title, preview=question.preview)
+    assert question.digest == shown.digest != bare.digest
 
 
 async def test_edited_content_reaches_the_act() -> None:

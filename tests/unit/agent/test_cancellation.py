@@ -270,6 +270,28 @@ async def test_stop_while_the_conversation_is_written(kind: str) -> None:
     await check_next_turn(agent)
 
 
+async def test_stop_while_a_result_is_being_shown_shows_it_once() -> None:
+    gate, reached = asyncio.Event(), asyncio.Event()
+
+    class SlowSink(RecordingSink):
+        async def emit(self, event) -> None:
+            if isinstance(event, ToolFinished):
+                reached.set()
+                await gate.wait()
+            await super().emit(event)
+
+    agent = agent_of([call("look", {"text": "a"})], sink=SlowSink())
+    task = agent.start()
+    await reached.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [e.result.output for e in agent.sink.of(ToolFinished)] == texts(agent) == ["a"]
+    await check_next_turn(agent)
+
+
 async def test_full_disk_while_stopping_does_not_hide_the_stop() -> None:
     agent = agent_of([call("run", {"text": "a"})])
     task = agent.start()

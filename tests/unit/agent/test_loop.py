@@ -510,6 +510,21 @@ async def test_disk_that_fills_up_while_tools_run_leaves_a_valid_next_turn() -> 
     check(agent)
 
 
+async def test_answer_that_could_not_be_saved_gets_no_results() -> None:
+    class Hiccup(MemoryStore):
+        async def append(self, messages) -> None:
+            fails = messages[0].role == "assistant" and len(self.messages) == 1
+            self.fault = OSError(5, "Input/output error") if fails else None
+            await super().append(messages)
+
+    agent = agent_of([call("change", {"text": "a"})], say("Hi."), store=Hiccup())
+    assert (await agent.run()).error.code == "storage_failed"
+    assert agent.approver.questions == []
+    assert [m.role for m in agent.conversation.messages] == ["user"]
+    await agent.run("Again.", previous="error")
+    check(agent)
+
+
 async def test_trail_that_cannot_be_written_ends_the_turn_with_results_kept() -> None:
     class FullSink(RecordingSink):
         async def emit(self, event) -> None:

@@ -150,6 +150,14 @@ async def test_wait_that_would_be_too_long_is_not_begun() -> None:
     assert agent.clock.sleeps == []
 
 
+async def test_waiting_for_one_request_is_limited_in_all() -> None:
+    slow = ProviderError("Busy.", code="rate_limit", retryable=True, retry_after_s=100)
+    agent = agent_of(*[fail(slow)] * 4, settings=replace(SETTINGS, max_retries=9))
+    assert (await agent.run()).reason == "error"
+    assert agent.clock.sleeps == [100, 100, 100]
+    check(agent)
+
+
 async def test_stream_that_just_ends_counts_as_a_fault() -> None:
     class Ending(ScriptedProvider):
         async def stream(self, request):
