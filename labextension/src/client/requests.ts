@@ -30,7 +30,11 @@ export async function requestJson(
   body?: unknown,
   init: RequestInit = {}
 ): Promise<unknown> {
-  const withBody = body === undefined ? {} : { body: JSON.stringify(body) };
+  // without the header a string body would go out as text/plain, which the server refuses
+  const withBody =
+    body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } };
   const response = await request(fetcher, path, { method, ...withBody, ...init });
   const text = await response.text();
   return text === '' ? undefined : JSON.parse(text);
