@@ -19,6 +19,7 @@ from lab import CHROMIUM_ARGS, Lab, chromium_path
 from messages_api import MessagesApi
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+FAILED = pytest.StashKey[bool]()
 SHOTS = Path(__file__).parents[2] / "test-results"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 expect.set_options(timeout=20_000)
@@ -136,13 +137,21 @@ class Desk:
         return json.loads((self.lab.root / self.folder / name).read_text())
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
+
+
 @pytest.fixture
 def folder(request: pytest.FixtureRequest) -> str:
     return re.sub(r"\W+", "-", request.node.name).strip("-")
 
 
 @pytest.fixture
-def desk_on(browser: Browser, folder: str) -> Iterator[Any]:
+def desk_on(request: pytest.FixtureRequest, browser: Browser, folder: str) -> Iterator[Any]:
     """Makes a Desk on a Lab with the given notebooks; checks the browser's console at the end."""
     opened: list[Desk] = []
 
@@ -159,6 +168,9 @@ def desk_on(browser: Browser, folder: str) -> Iterator[Any]:
         return opened[-1]
 
     yield make
+    for number, desk in enumerate(opened):
+        if request.node.stash.get(FAILED, False):
+            desk.shot(f"failed-{folder}-{number}")
     problems = [problem for desk in opened for problem in desk.problems]
     for desk in opened:
         desk.page.context.close()

@@ -19,7 +19,7 @@ def test_the_demo_fixes_a_failing_cell(desk_on: Any, demo_lab: Lab, theme: str) 
     desk.shot(f"{theme}-demo-empty")
     desk.ask("Fix the failing cell")
     desk.button("Allow").click()  # run the notebook to see where it fails
-    expect(desk.card).to_contain_text("units")
+    expect(desk.card).to_contain_text("Edit")
     desk.shot(f"{theme}-demo-fix")
     desk.button("Allow").click()
     desk.finished()
