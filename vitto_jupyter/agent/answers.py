@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..protocol.base import JsonObject, is_id, new_id
 from ..providers.base import Answer
-from .texts import clean_json
+from .texts import clean_json, is_blank_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +50,11 @@ def read_answer(answer: Answer, *, taken: Set[str]) -> ReadAnswer:
 
 
 def _kept(answer: Answer) -> list[JsonObject]:
-    blocks = [block for block in answer.content if not _is_blank_text(block)]
+    blocks = [block for block in answer.content if not is_blank_text(block)]
     was_cut = answer.stop_reason in ("max_tokens", "model_context_window_exceeded")
     while was_cut and blocks and _is_unsigned_thinking(blocks[-1]):
         blocks.pop()
     return blocks
-
-
-def _is_blank_text(block: JsonObject) -> bool:
-    return block.get("type") == "text" and not str(block.get("text") or "").strip()
 
 
 def _is_unsigned_thinking(block: JsonObject) -> bool:

@@ -11,7 +11,8 @@ from ..protocol.context import Diagnostic, NotebookState, Selection, TurnContext
 from ..protocol.events import FinishReason
 from ..protocol.requests import Attachment
 from ..providers.base import Message
-from .texts import capped, clean, clean_json
+from ..tools.images import can_be_shown
+from .texts import capped, clean, clean_json, is_blank_text
 
 SELECTION_CHARS = 20_000
 ATTENTION_CHARS = 20_000
@@ -137,19 +138,28 @@ def unfinished_note(messages: Sequence[Message], previous: FinishReason | None) 
 
 
 def prompt_blocks(prompt: str, attachments: Sequence[Attachment] = ()) -> tuple[JsonObject, ...]:
-    """The blocks of a prompt: its images, then its text."""
-    images: list[JsonObject] = [
-        {
-            "type": "image",
-            "source": {"type": "base64", "media_type": image.media_type, "data": image.data},
-        }
-        for image in attachments
-    ]
+    """The blocks of a prompt: its images, then its text.
+
+    An image that a model API would refuse becomes a line of text: refused once, it would be
+    refused again with every later request of the conversation.
+    """
+    images = [_image(number, image) for number, image in enumerate(attachments, start=1)]
     return (*images, {"type": "text", "text": prompt})
 
 
+def _image(number: int, image: Attachment) -> JsonObject:
+    if not can_be_shown(image.media_type, image.data):
+        return {"type": "text", "text": f"[attached image {number} left out: it is not usable]"}
+    source: JsonObject = {"type": "base64", "media_type": image.media_type, "data": image.data}
+    return {"type": "image", "source": source}
+
+
 def user_message(prompt: Sequence[JsonObject], *, context: str = "", note: str = "") -> Message:
-    """The message of a prompt: note and context in front, each a text block of its own."""
-    around: list[JsonObject] = [{"type": "text", "text": text} for text in (note, context) if text]
-    blocks = [*around, *prompt]
-    return Message("user", tuple(b for b in map(clean_json, blocks) if isinstance(b, dict)))
+    """The message of a prompt: note and context in front, each a text block of its own.
+
+    Blank text is left out, since every server refuses it; a message is never empty.
+    """
+    around: list[JsonObject] = [{"type": "text", "text": text} for text in (note, context)]
+    cleaned = (clean_json(block) for block in (*around, *prompt))
+    blocks = [b for b in cleaned if isinstance(b, dict) and not is_blank_text(b)]
+    return Message("user", tuple(blocks or [{"type": "text", "text": "(An empty prompt.)"}]))

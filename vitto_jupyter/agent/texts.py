@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from ..protocol.base import JsonObject
+
 
 def clean(text: str) -> str:
     """`text` with lone surrogates replaced by "?": no UTF-8 exists for them."""
@@ -21,6 +23,11 @@ def clean_json(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return {clean(key): clean_json(entry) for key, entry in value.items()}
     return value
+
+
+def is_blank_text(block: JsonObject) -> bool:
+    """True for a text block that holds nothing but white space."""
+    return block.get("type") == "text" and not str(block.get("text") or "").strip()
 
 
 def capped(text: str, limit: int) -> str:

@@ -36,4 +36,4 @@ def new_id(prefix: str) -> str:
 
 def is_id(text: str) -> bool:
     """True when `text` may be an id: letters, digits, `_` and `-`, at most 80."""
-    return _ID.match(text) is not None
+    return _ID.fullmatch(text) is not None

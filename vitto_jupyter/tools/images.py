@@ -38,13 +38,14 @@ class Images:
             return f"[image left out: {size}, too large]"
         if len(self.items) >= MAX_IMAGES:
             return f"[image left out: {size}, at most {MAX_IMAGES} per call]"
-        if not _can_be_shown(media_type, data):
+        if not can_be_shown(media_type, data):
             return f"[image left out: {size}, not a usable image]"
         self.items.append({"media_type": media_type, "data": data})
         return f"[image {len(self.items)}: {size}]"
 
 
-def _can_be_shown(media_type: str, data: str) -> bool:
+def can_be_shown(media_type: str, data: str) -> bool:
+    """True when base64 `data` is what `media_type` (one of MEDIA_TYPES) says, of a usable size."""
     try:
         raw = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -111,10 +112,29 @@ def test_half_surrogate_pairs_are_replaced() -> None:
 # -- the user message ----------------------------------------------------------------------------
 
 
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + b"\0\0\0\1" * 2).decode()
+
+
 def test_images_come_before_the_text_of_a_prompt() -> None:
-    blocks = prompt_blocks("Look.", [Attachment(media_type="image/png", data="aGk=")])
+    blocks = prompt_blocks("Look.", [Attachment(media_type="image/png", data=PNG)])
     assert [block["type"] for block in blocks] == ["image", "text"]
-    assert blocks[0]["source"]["data"] == "aGk="
+    assert blocks[0]["source"] == {"type": "base64", "media_type": "image/png", "data": PNG}
+
+
+@pytest.mark.parametrize("data", ["aGk=", "no base64!", ""])
+def test_image_that_would_be_refused_for_ever_is_left_out_in_words(data: str) -> None:
+    good = Attachment(media_type="image/png", data=PNG)
+    blocks = prompt_blocks("Look.", [good, Attachment(media_type="image/png", data=data)])
+    assert [block["type"] for block in blocks] == ["image", "text", "text"]
+    assert blocks[1]["text"] == "[attached image 2 left out: it is not usable]"
+
+
+@pytest.mark.parametrize("prompt", ["", " \n"])
+def test_blank_prompt_is_never_sent_as_blank_text(prompt: str) -> None:
+    (only,) = user_message(prompt_blocks(prompt)).content
+    assert only["text"] == "(An empty prompt.)"
+    image = prompt_blocks(prompt, [Attachment(media_type="image/png", data=PNG)])
+    assert [block["type"] for block in user_message(image).content] == ["image"]
 
 
 def test_note_and_context_stand_in_front_of_the_prompt() -> None:
