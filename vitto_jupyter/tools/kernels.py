@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -22,6 +24,8 @@ from .run_view import run_result, seconds_of
 from .running import Progress, kernel_name_for, run_in_order
 from .targets import cell_name, cell_of, notebook_path, open_notebook
 
+_SETTLE_S = 5.0
+_LOOK_EVERY_S = 0.1
 _MAX_VARIABLES = 200
 _VARIABLES_CHARS = 12_000
 
@@ -258,7 +262,27 @@ async def _act(ctx: ToolContext, path: str, kernel: KernelInfo, action: str) -> 
         await kernels.restart(kernel.kernel_id)
         return await _state(ctx, path, "Restarted, all variables are lost: ")
     await kernels.interrupt(kernel.kernel_id)
-    return await _state(ctx, path, "Interrupt sent: ")
+    if await _settles(ctx, path):
+        return await _state(ctx, path, "Interrupted: ")
+    return failed(
+        f"The kernel was told to interrupt and is still busy after {_SETTLE_S:g} s.",
+        output="What it runs may end a little later, or not react to interrupts at all: then only "
+        "a restart helps.",
+        path=path,
+        state="busy",
+    )
+
+
+async def _settles(ctx: ToolContext, path: str) -> bool:
+    """Whether the kernel stops being busy: code sent before that would be dropped by it."""
+    ends_at = time.monotonic() + _SETTLE_S
+    while True:
+        kernel = await ctx.workspace.kernels.find(path)
+        if kernel is None or kernel.state != "busy":
+            return True
+        if time.monotonic() >= ends_at:
+            return False
+        await asyncio.sleep(_LOOK_EVERY_S)
 
 
 async def _state(ctx: ToolContext, path: str, lead: str) -> ToolResult:

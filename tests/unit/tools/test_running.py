@@ -9,6 +9,7 @@ from vitto_jupyter.settings import Settings
 from vitto_jupyter.workspace.base import Cell, Execution, KernelSpec, Variable
 from vitto_jupyter.workspace.memory import (
     MemoryDocuments,
+    MemoryKernels,
     error,
     memory_workspace,
     notebook_of,
@@ -338,6 +339,21 @@ async def test_an_interrupt_reaches_the_kernel():
     await calls.call("run_cells")
     assert (await calls.call("kernel", action="interrupt")).success
     assert calls.ctx.workspace.kernels.acts == [("interrupt", "kernel-1")]
+
+
+class _Deaf(MemoryKernels):
+    async def interrupt(self, kernel_id):
+        pass
+
+
+async def test_an_interrupt_that_does_not_help_is_not_called_done(monkeypatch):
+    monkeypatch.setattr("vitto_jupyter.tools.kernels._SETTLE_S", 0.0)
+    calls = _calls()
+    deaf = _Deaf({"a": Execution("running", None, (), 1.0)})
+    object.__setattr__(calls.ctx.workspace, "kernels", deaf)
+    await calls.call("run_cells")
+    stopped = await calls.call("kernel", action="interrupt")
+    assert not stopped.success and "still busy" in stopped.error
 
 
 async def test_a_kernel_that_was_replaced_meanwhile_is_left_alone():
