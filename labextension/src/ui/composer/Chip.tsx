@@ -5,7 +5,7 @@ import { Icon } from '../parts/Icon';
 import { IconButton } from '../parts/IconButton';
 
 interface Props {
-  readonly icon: IconName;
+  readonly icon?: IconName;
   readonly text: string;
   readonly title: string;
   readonly onOpen?: () => void;
@@ -16,7 +16,7 @@ export function Chip({ icon, text, title, onOpen, onRemove }: Props) {
   const { t } = useWords();
   return (
     <span className="vitto-chip" title={title}>
-      <Icon name={icon} />
+      {icon && <Icon name={icon} />}
       {onOpen ? (
         <button type="button" className="vitto-link vitto-chip-text" onClick={onOpen}>
           {text}

@@ -15,7 +15,7 @@ import { fileName } from '../words/places';
 import { ModeMenu } from './ModeMenu';
 import { ModelMenu } from './ModelMenu';
 import { Pictures } from './Pictures';
-import { takePictures } from './pictures';
+import { takePictures } from './take-pictures';
 
 export function Composer() {
   const ui = useUi();

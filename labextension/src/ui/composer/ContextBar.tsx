@@ -14,8 +14,10 @@ export function ContextBar() {
   return (
     <div className="vitto-context" role="group" aria-label={words.t('Context')}>
       {fixed ? <FixedChip /> : <Chips />}
-      <KernelNote name={now.kernelName} state={now.kernelState} />
-      <WorkspaceNotes />
+      <div className="vitto-notes">
+        <KernelNote name={now.kernelName} state={now.kernelState} />
+        <WorkspaceNotes />
+      </div>
     </div>
   );
 }
@@ -39,7 +41,6 @@ function Chips() {
       )}
       {shown.selection && selection && (
         <Chip
-          icon="edit"
           text={selectionWords(words, selection, now.cellLabel ?? '')}
           title={selection.text}
           onRemove={() => desk.set({ withoutSelection: selectionKey(selection) })}
@@ -86,12 +87,6 @@ function WorkspaceNotes() {
   const first = workspace?.diagnostics[0];
   return (
     <>
-      {workspace?.git_branch && (
-        <span className="vitto-note" title={t('Git branch: %1', workspace.git_branch)}>
-          <Icon name="branch" />
-          <span className="vitto-cut">{workspace.git_branch}</span>
-        </span>
-      )}
       {workspace && workspace.problems > 0 && (
         <button
           type="button"
@@ -104,6 +99,12 @@ function WorkspaceNotes() {
           <Icon name="warning" />
           {tn('%1 problem', '%1 problems', workspace.problems)}
         </button>
+      )}
+      {workspace?.git_branch && (
+        <span className="vitto-note" title={t('Git branch: %1', workspace.git_branch)}>
+          <Icon name="branch" />
+          <span className="vitto-cut">{workspace.git_branch}</span>
+        </span>
       )}
     </>
   );

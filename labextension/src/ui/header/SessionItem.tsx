@@ -2,8 +2,7 @@
 import { useState } from 'react';
 
 import { useUi } from '../context';
-import type { IconName } from '../host';
-import { Icon } from '../parts/Icon';
+import { Icon, Spinner } from '../parts/Icon';
 import { IconButton } from '../parts/IconButton';
 import type { SessionInfo } from '../../protocol/types';
 import { fileName } from '../words/places';
@@ -16,12 +15,6 @@ interface Props {
   readonly current: boolean;
   readonly onOpen: () => void;
 }
-
-const ICONS: Readonly<Record<SessionInfo['state'], IconName>> = {
-  idle: 'vitto',
-  running: 'running',
-  waiting: 'waiting'
-};
 
 export function SessionItem({ info, now, current, onOpen }: Props) {
   const { host, store, words } = useUi();
@@ -60,7 +53,11 @@ export function SessionItem({ info, now, current, onOpen }: Props) {
         aria-current={current || undefined}
         onClick={onOpen}
       >
-        <Icon name={ICONS[info.state]} />
+        {info.state === 'running' ? (
+          <Spinner />
+        ) : (
+          <Icon name={info.state === 'waiting' ? 'waiting' : 'vitto'} />
+        )}
         <span className="vitto-session-title">{info.title}</span>
         <SessionNote info={info} now={now} />
       </button>

@@ -1,10 +1,15 @@
-/** An icon in the host's look; decorative, so it always stands beside words or a label. */
+/** Icons are decorative: they always stand beside words or a label. */
 import { memo, useLayoutEffect, useRef } from 'react';
 
 import { useHost } from '../context';
 import type { IconName } from '../host';
 
-export const Icon = memo(function Icon({ name, spin }: { name: IconName; spin?: boolean }) {
+/** Something goes on. */
+export function Spinner() {
+  return <span aria-hidden="true" className="vitto-icon vitto-spinner" />;
+}
+
+export const Icon = memo(function Icon({ name }: { name: IconName }) {
   const host = useHost();
   const ref = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {
@@ -13,7 +18,5 @@ export const Icon = memo(function Icon({ name, spin }: { name: IconName; spin?: 
       host.icon(name, ref.current);
     }
   }, [host, name]);
-  return (
-    <span ref={ref} aria-hidden="true" className={`vitto-icon${spin ? ' vitto-spin' : ''}`} />
-  );
+  return <span ref={ref} aria-hidden="true" className="vitto-icon" />;
 });

@@ -1,7 +1,7 @@
 /** The last act that failed, and a lost connection; both calm, neither blocks the composer. */
 import { useSession, useStore, useUi } from '../context';
 import type { ErrorInfo } from '../../protocol/types';
-import { Icon } from './Icon';
+import { Spinner } from './Icon';
 import { IconButton } from './IconButton';
 import { Message } from './Message';
 
@@ -14,7 +14,7 @@ export function Problems() {
     <>
       {session?.connection === 'reconnecting' && (
         <div className="vitto-connection">
-          <Icon name="running" spin />
+          <Spinner />
           {words.t('Connection lost, reconnecting. A running turn goes on at the server.')}
         </div>
       )}
@@ -34,7 +34,7 @@ export function Problems() {
 
 /** Nothing is broken when somebody else was faster, or the server is away for a moment. */
 function toneOf({ code }: ErrorInfo): 'info' | 'warning' | 'error' {
-  if (/conflict|answered|resolved|running|not_found/.test(code)) {
+  if (/conflict|answered|void|mismatch|running|not_found/.test(code)) {
     return 'info';
   }
   return code === 'unreachable' ? 'warning' : 'error';

@@ -18,5 +18,6 @@ export const Rendered = memo(function Rendered({ text, as }: Props) {
       void (as === 'ansi' ? host.renderAnsi(text, into) : host.renderCode(text, as, into));
     }
   }, [host, text, as]);
-  return <div ref={ref} className={as === 'ansi' ? 'vitto-ansi' : 'vitto-code'} />;
+  // jp-RenderedText: where JupyterLab's colours of terminal text apply
+  return <div ref={ref} className={as === 'ansi' ? 'vitto-ansi jp-RenderedText' : 'vitto-code'} />;
 });

@@ -5,7 +5,7 @@ import type { Phase, TurnView } from '../../protocol/types';
 import { phaseWords } from '../words/phase';
 import { duration } from '../words/time';
 import { Age } from './Age';
-import { Icon } from './Icon';
+import { Icon, Spinner } from './Icon';
 import { StillRunning } from './StillRunning';
 
 export function StatusLine() {
@@ -18,7 +18,7 @@ export function StatusLine() {
   const waiting = turn?.phase?.name === 'approval';
   return (
     <div className="vitto-status" role="group" aria-label={words.t('Status')}>
-      <Icon name={waiting ? 'waiting' : 'running'} spin={!waiting} />
+      {waiting ? <Icon name="waiting" /> : <Spinner />}
       <span className="vitto-status-text">
         <StatusText session={session} turn={turn} />
       </span>
@@ -50,12 +50,12 @@ function StatusText({ session, turn }: { session: SessionView; turn: TurnView | 
     return <Countdown phase={turn.phase} until={turn.phase.retry_at} />;
   }
   return (
-    <>
-      {phaseWords(words, turn)}
+    <span className="vitto-phase" title={phaseWords(words, turn)}>
+      <span className="vitto-cut">{phaseWords(words, turn)}</span>
       <span className="vitto-status-age">
         <Age since={turn.phase.since} />
       </span>
-    </>
+    </span>
   );
 }
 

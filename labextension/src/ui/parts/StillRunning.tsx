@@ -4,7 +4,6 @@ import { useState } from 'react';
 import { useUi } from '../context';
 import { errorInfo } from '../../model/problems';
 import type { SessionView } from '../../model/session-view';
-import { fileName } from '../words/places';
 import { Icon } from './Icon';
 
 type Interrupt = 'none' | 'asked' | 'done' | { readonly failed: string };
@@ -23,13 +22,13 @@ export function StillRunning({ session }: { session: SessionView }) {
       setInterrupt({ failed: errorInfo(error).message });
     }
   };
-  const names = session.stillRunning.map(fileName).join(', ');
+  const names = session.stillRunning.join(', ');
   return (
     <div className="vitto-status" role="group" aria-label={t('Status')}>
       <Icon name="kernel" />
       <span className="vitto-status-text">
         {interrupt === 'done'
-          ? t('Interrupt sent to the kernel of %1', names)
+          ? t('The kernel was interrupted: %1', path ?? names)
           : t('The agent has stopped. Still running: %1', names)}
         {typeof interrupt === 'object' && <span> · {interrupt.failed}</span>}
       </span>
@@ -47,7 +46,8 @@ export function StillRunning({ session }: { session: SessionView }) {
   );
 }
 
-/** The notebook whose kernel is meant: named by the server, else the session's. */
-function kernelPath({ stillRunning, transcript }: SessionView): string | null {
-  return stillRunning.find(name => name.endsWith('.ipynb')) ?? transcript.notebook_path;
+/** The notebook whose kernel goes on: the server says "kernel of analysis.ipynb". */
+function kernelPath({ stillRunning }: SessionView): string | null {
+  const found = stillRunning.map(name => /^(?:kernel of )?(.+\.ipynb)$/.exec(name)?.[1]);
+  return found.find(path => path !== undefined) ?? null;
 }

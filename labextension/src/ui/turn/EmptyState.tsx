@@ -25,8 +25,8 @@ export function EmptyState() {
               className="vitto-suggestion"
               onClick={() => void sendPrompt(ui, text)}
             >
-              <Icon name="chevron" />
               <span>{text}</span>
+              <Icon name="send" />
             </button>
           </li>
         ))}

@@ -49,11 +49,17 @@ function sameBlocks(before: Props, now: Props): boolean {
   );
 }
 
-/** "Read 5 files" when all were documents, else "5 look-ups". */
+/** "Read 5 files, 2 searches, 1 other look-up". */
 export function readsWords({ tn }: Words, blocks: readonly ToolBlock[]): string {
-  const paths = new Set(blocks.map(pathOf));
-  const allRead = blocks.every(({ name }) => name === 'read_file' || name === 'read_notebook');
-  return allRead && paths.size > 1
-    ? tn('Read %1 file', 'Read %1 files', paths.size)
-    : tn('Looked at %1 thing', 'Looked at %1 things', blocks.length);
+  const reads = blocks.filter(({ name }) => name === 'read_file' || name === 'read_notebook');
+  const searches = blocks.filter(({ name }) => name === 'search_code' || name === 'list_files');
+  const files = new Set(reads.map(pathOf)).size;
+  const others = blocks.length - reads.length - searches.length;
+  return [
+    files && tn('Read %1 file', 'Read %1 files', files),
+    searches.length && tn('%1 search', '%1 searches', searches.length),
+    others && tn('%1 other look-up', '%1 other look-ups', others)
+  ]
+    .filter(Boolean)
+    .join(', ');
 }

@@ -2,7 +2,7 @@
 import { useWords } from '../context';
 import type { IconName } from '../host';
 import { Age } from '../parts/Age';
-import { Icon } from '../parts/Icon';
+import { Icon, Spinner } from '../parts/Icon';
 import type { ToolBlock } from '../../protocol/types';
 import { between, duration, exact, type Translate } from '../words/time';
 
@@ -13,7 +13,7 @@ const ICONS: Readonly<Record<State, IconName>> = {
   waiting: 'waiting',
   running: 'running',
   done: 'check',
-  failed: 'error',
+  failed: 'close',
   denied: 'close',
   cancelled: 'stop'
 };
@@ -24,7 +24,7 @@ export function RowState({ state }: { state: State }) {
   const word = stateWord(t, state);
   return (
     <span className={`vitto-state vitto-state-${state}`} title={word}>
-      <Icon name={ICONS[state]} spin={moving} />
+      {moving ? <Spinner /> : <Icon name={ICONS[state]} />}
       <span className={isShown(state) ? 'vitto-state-word' : 'vitto-hidden'}>{word}</span>
     </span>
   );
@@ -32,7 +32,7 @@ export function RowState({ state }: { state: State }) {
 
 /** States that the icon alone would not tell at a glance. */
 function isShown(state: State): boolean {
-  return state === 'waiting' || state === 'denied' || state === 'cancelled';
+  return state !== 'done' && state !== 'running' && state !== 'requested';
 }
 
 function stateWord(t: Translate, state: State): string {
@@ -54,14 +54,14 @@ function stateWord(t: Translate, state: State): string {
   }
 }
 
-/** The age while it runs, then how long it took; nothing for what took no time. */
+/** The age while it runs, then how long it took; nothing for what took less than a second. */
 export function RowTime({ block }: { block: ToolBlock }) {
   const { t } = useWords();
   if (block.state === 'running' && block.started_at) {
     return <Age since={block.started_at} />;
   }
   const ms = between(block.started_at, block.finished_at);
-  if (ms < 100) {
+  if (ms < 1000) {
     return null;
   }
   return (

@@ -57,7 +57,8 @@ export const ToolRow = memo(function ToolRow({ block }: { block: ToolBlock }) {
 /** What went wrong, in one line under the row. */
 function RowNote({ block }: { block: ToolBlock }) {
   const error = block.state === 'failed' ? (block.result?.error ?? '') : '';
-  const line = lastFrame(error);
+  // the id in "cell 5 (id 3f2a)" is for the model
+  const line = lastFrame(error).replace(/ \(id [\w-]+\)/g, '');
   return line ? <p className="vitto-row-note">{line}</p> : null;
 }
 

@@ -1,6 +1,6 @@
 /** How a turn ended: a quiet receipt line, or what went wrong and what to do. */
 import { useUi, useWords } from '../context';
-import { reusePrompt, sendPrompt } from '../acts';
+import { reusePrompt } from '../acts';
 import type { TurnView, Usage } from '../../protocol/types';
 import { endWords } from '../words/phase';
 import { between, duration, exact } from '../words/time';
@@ -62,24 +62,12 @@ function grouped(count: number): string {
   return count.toLocaleString();
 }
 
-/** What can be done after a stop or at a limit. */
+/** After a stop the prompt can be had back. */
 function NextAct({ turn }: { turn: TurnView }) {
   const ui = useUi();
-  const { t } = ui.words;
-  if (turn.state === 'limit') {
-    return (
-      <button
-        type="button"
-        className="vitto-button"
-        onClick={() => void sendPrompt(ui, t('Continue.'), turn.context)}
-      >
-        {t('Continue')}
-      </button>
-    );
-  }
   return turn.state === 'cancelled' ? (
     <button type="button" className="vitto-link" onClick={() => reusePrompt(ui, turn)}>
-      {t('Use the prompt again')}
+      {ui.words.t('Use the prompt again')}
     </button>
   ) : null;
 }

@@ -1,8 +1,8 @@
 /** What a tool call does, in one plain phrase. Pure. */
 import type { ToolBlock } from '../../protocol/types';
 import type { IconName } from '../host';
-import { numberOf, recordOf, textOf, type JsonRecord } from './json';
-import { phrase, type Parts } from './parts';
+import { numberOf, textOf, type JsonRecord } from './json';
+import { phrase, plain, type Parts } from './parts';
 import { cellsOf, cellsPlace, codePart, filePlace, pathOf } from './places';
 import { readPartialInput } from './partial-input';
 import type { Translate } from './time';
@@ -34,13 +34,20 @@ function tense(block: ToolBlock): 0 | 1 | 2 {
       return 1;
     case 'done':
       return 2;
+    case 'failed':
+      return didRun(block) ? 2 : 0;
     case 'requested':
     case 'waiting':
-    case 'failed':
     case 'denied':
     case 'cancelled':
       return 0;
   }
+}
+
+/** A run that ended in an error did happen; an edit that failed did not. */
+function didRun({ result }: ToolBlock): boolean {
+  const metadata = result?.metadata ?? {};
+  return 'exit_code' in metadata || 'cells' in metadata || 'seconds' in metadata;
 }
 
 function speechOf(words: Words, block: ToolBlock): Speech {
@@ -63,14 +70,14 @@ function speechOf(words: Words, block: ToolBlock): Speech {
     case 'insert_cells':
       return insertCells(words, block, file);
     case 'delete_cells':
-      return speak(['Delete %1', 'Deleting %1', 'Deleted %1'], cells(words, block));
+      return speak(['Delete %1', 'Deleting %1', 'Deleted %1'], gone(words, block));
     case 'move_cells':
       return speak(['Move %1', 'Moving %1', 'Moved %1'], cells(words, block));
     case 'run_cells':
     case 'run_cell':
-      return speak(['Run %1', 'Running %1', 'Ran %1'], cells(words, block), runState(t, metadata));
+      return speak(['Run %1', 'Running %1', 'Ran %1'], cells(words, block));
     case 'execute_code':
-      return speak(['Run code', 'Running code', 'Ran code'], [], runState(t, metadata));
+      return speak(['Run code', 'Running code', 'Ran code'], []);
     case 'run_command':
       return runCommand(t, block);
     case 'search_code':
@@ -108,6 +115,12 @@ function cells(words: Words, block: ToolBlock): Parts {
   return cellsPlace(words.t, cellsOf(block));
 }
 
+/** Cells that are deleted cannot be shown any more. */
+function gone(words: Words, block: ToolBlock): Parts {
+  const parts = cells(words, block);
+  return block.state === 'done' ? [plain(parts)] : parts;
+}
+
 function editCell(words: Words, block: ToolBlock): Speech {
   const forms: Forms =
     block.input?.['run'] === true
@@ -116,8 +129,7 @@ function editCell(words: Words, block: ToolBlock): Speech {
   const metadata = block.result?.metadata ?? {};
   const known = cellsOf(block);
   const target = known.length ? cellsPlace(words.t, known) : [words.t('a cell')];
-  const detail = [changed(metadata), runState(words.t, metadata)].filter(Boolean).join(', ');
-  return speak(forms, target, detail);
+  return speak(forms, target, changed(metadata));
 }
 
 function insertCells(words: Words, block: ToolBlock, file: Parts): Speech {
@@ -129,15 +141,13 @@ function insertCells(words: Words, block: ToolBlock, file: Parts): Speech {
       ? ['Insert and run %1', 'Inserting and running %1', 'Inserted and ran %1']
       : ['Insert %1', 'Inserting %1', 'Inserted %1'];
   const where = pathOf(block) ? phrase(words.t, ' in %1', file) : [];
-  return speak(forms, [...what, ...where], runState(words.t, block.result?.metadata ?? {}));
+  return speak(forms, [...what, ...where]);
 }
 
 function runCommand(t: Translate, block: ToolBlock): Speech {
   const typed = textOf(block.input?.['command']) || readPartialInput(block.input_json).text;
   const object: Parts = typed ? codePart(typed) : [t('a command')];
-  const exit = numberOf(block.result?.metadata['exit_code']);
-  const detail = exit ? t('exit code %1', exit) : '';
-  return speak(['Run %1', 'Running %1', 'Ran %1'], object, detail);
+  return speak(['Run %1', 'Running %1', 'Ran %1'], object);
 }
 
 function searchCode(words: Words, input: JsonRecord, metadata: JsonRecord): Speech {
@@ -215,26 +225,6 @@ function lineCount(words: Words, metadata: JsonRecord): string {
 function cellCount(words: Words, metadata: JsonRecord): string {
   const count = numberOf(metadata['count']);
   return count === null ? '' : words.tn('%1 cell', '%1 cells', count);
-}
-
-/** How a run ended, when it did not simply end well. */
-function runState(t: Translate, metadata: JsonRecord): string {
-  const states = [metadata, ...cellRecords(metadata)].map(entry => textOf(entry['state']));
-  if (states.includes('died')) {
-    return t('the kernel died');
-  }
-  if (states.includes('restarted')) {
-    return t('the kernel was restarted');
-  }
-  if (states.includes('running')) {
-    return t('still running');
-  }
-  return states.includes('error') ? t('error') : '';
-}
-
-function cellRecords(metadata: JsonRecord): readonly JsonRecord[] {
-  const entries = metadata['cells'];
-  return Array.isArray(entries) ? entries.map(recordOf) : [];
 }
 
 const ICONS: Readonly<Record<string, IconName>> = {
