@@ -38,7 +38,7 @@ EVERY_CORE_MODULE = """
 import importlib, pkgutil, re
 import vitto_jupyter
 outside = re.compile(
-    r"vitto_jupyter\\.(app|cli|handlers|client|static)(\\..*)?|.*\\.jupyter_\\w+|.*\\.__main__"
+    r"vitto_jupyter\\.(app|cli|composition|handlers|client|static)(\\..*)?|.*\\.jupyter_\\w+|.*\\.__main__"
 )
 found = pkgutil.walk_packages(vitto_jupyter.__path__, "vitto_jupyter.")
 names = [module.name for module in found if not outside.fullmatch(module.name)]
