@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ProviderError
 from ..settings import Settings
-from .anthropic_endpoint import config_dir, credentials_in, endpoint_of
+from .anthropic_endpoint import Endpoint, config_dir, credentials_in, endpoint_of
 from .anthropic_errors import Blame, refusal_of
 from .anthropic_models import bare_model, model_infos, rows_of
 from .anthropic_request import build_body, refused_fields
@@ -163,7 +163,8 @@ class AnthropicProvider:
             missing = self._nothing_found()
             raise ProviderError(missing.reason, code="no_credentials", hint=missing.hint)
         secrets = tuple(filter(None, (client.api_key, client.auth_token)))
-        return _Connection(sdk, http, client, Blame(self._endpoint.host, secrets))
+        host = Endpoint(str(client.base_url)).host  # a profile may bring its own server
+        return _Connection(sdk, http, client, Blame(host, secrets))
 
     def _client(self, sdk: ModuleType, http: ModuleType) -> anthropic.AsyncAnthropic | None:
         """A client with the credentials that the SDK finds; None when it needs some."""
@@ -172,6 +173,8 @@ class AnthropicProvider:
             max_retries=0,  # the loop retries, and shows it
             timeout=http.Timeout(self._silence_s, connect=CONNECT_TIMEOUT_S),
         )
+        if client.api_key:
+            client.api_key = client.api_key.strip()  # a key from a file often ends in a line break
         if client.api_key and not self._endpoint.is_official:
             # 2.x sends the key as a bearer token only; some gateways read X-Api-Key only
             return client.with_options(default_headers={"X-Api-Key": client.api_key})
@@ -309,6 +312,9 @@ def _translated(connection: _Connection, *, model: str) -> Iterator[None]:
         connecting = isinstance(err.__cause__, http.ConnectTimeout)
         raise blame.error("unreachable" if connecting else "silent") from err
     except sdk.APIConnectionError as err:
+        if isinstance(err.__cause__, http.LocalProtocolError):
+            # not chained: the text of the cause is the header, and that may be the key
+            raise blame.error("bad_header") from None
         cause = str(err.__cause__ or err)
         code = "untrusted" if "CERTIFICATE_VERIFY_FAILED" in cause else "unreachable"
         raise blame.error(code, said=cause) from err

@@ -42,6 +42,8 @@ def endpoint_of(configured: str, environ: Mapping[str, str]) -> Endpoint:
 
     A final `/v1` is dropped, since the SDK adds it; a missing scheme becomes http.
     """
+    if not configured and environ.get("ANTHROPIC_BASE_URL") == "":
+        return Endpoint(f"https://{OFFICIAL_HOST}")  # the SDK would take "" for an address
     url = (configured or environ.get("ANTHROPIC_BASE_URL") or "").strip().rstrip("/")
     if url.endswith("/v1"):
         url = url.removesuffix("/v1").rstrip("/")

@@ -58,6 +58,12 @@ _KINDS = {
             "then restart Jupyter.",
         ),
         _Kind(
+            "bad_header",
+            "A header for {host} holds a character that is not allowed there.",
+            "Look for line breaks in ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN and "
+            "ANTHROPIC_CUSTOM_HEADERS, then restart Jupyter.",
+        ),
+        _Kind(
             "no_permission",
             "The API key may not use {model} at {host}.",
             "Choose another model, or ask whoever manages the key.",

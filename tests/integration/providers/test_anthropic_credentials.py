@@ -6,11 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
 from model_turns import say
-from provider_turns import Serve, pieces_of, provider_for, request
+from provider_turns import KEY, Serve, pieces_of, provider_for, request
 
 from vitto_jupyter.errors import ProviderError
 from vitto_jupyter.providers.anthropic import AnthropicProvider
@@ -109,3 +110,25 @@ async def test_a_closed_provider_connects_again(serve: Serve):
     await provider.close()
     await pieces_of(provider)
     assert [call["status"] for call in server.calls()] == [200, 200]
+
+
+async def test_a_line_break_at_the_end_of_a_key_does_no_harm(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", f"{KEY}\n")
+    server = serve(say("a"), api_key=KEY)
+    await pieces_of(provider_for(server))
+    assert server.calls()[0]["status"] == 200
+
+
+@pytest.mark.parametrize("variable", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])
+async def test_a_key_that_is_no_header_is_not_repeated(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, variable: str
+):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv(variable, "secret-value-0815\nmore")
+    with pytest.raises(ProviderError) as caught:
+        await pieces_of(provider_for(serve(say("a"))))
+    logged = "".join(traceback.format_exception(caught.value))
+    assert caught.value.code == "bad_header"
+    assert "value-0815" not in logged + caught.value.hint

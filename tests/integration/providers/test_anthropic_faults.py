@@ -85,7 +85,7 @@ async def test_a_stream_that_fails_is_an_error_that_may_be_retried(
     serve: Serve, fault: dict[str, Any], code: str
 ):
     server = serve(faulty(**fault, times=1))
-    provider = provider_for(server, silence_s=0.5)
+    provider = provider_for(server, silence_s=1.0 if code == "silent" else 20.0)
     error = await error_of(provider)
     assert (error.code, error.retryable) == (code, True)
     # nothing of the broken attempt is left behind: the same request then succeeds
@@ -116,12 +116,12 @@ async def test_an_error_with_a_good_status_is_still_an_error(serve: Serve):
         {"kind": "malformed", "how": "crlf"},
         {"kind": "malformed", "how": "duplicate_ping"},
         {"kind": "trickle", "bytes": 37, "ms": 0},
-        {"kind": "stall", "after_events": 6, "seconds": 1.2, "pings": True, "ping_every": 0.2},
+        {"kind": "stall", "after_events": 6, "seconds": 2, "pings": True, "ping_every": 0.2},
     ],
     ids=lambda fault: fault.get("how", fault["kind"]),
 )
 async def test_oddities_that_do_no_harm_change_nothing(serve: Serve, fault: dict[str, Any]):
-    pieces = await pieces_of(provider_for(serve(faulty(**fault)), silence_s=0.6))
+    pieces = await pieces_of(provider_for(serve(faulty(**fault)), silence_s=1.5))
     answer = pieces[-1]
     assert isinstance(answer, Answer)
     assert shown(pieces, TextPiece) == SAID

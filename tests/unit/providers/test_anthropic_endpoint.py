@@ -18,6 +18,7 @@ def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("configured", "environ", "base_url", "host", "official"),
     [
         ("", {}, "", "api.anthropic.com", True),
+        ("", {"ANTHROPIC_BASE_URL": ""}, "https://api.anthropic.com", "api.anthropic.com", True),
         ("", {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080/"}, "http://127.0.0.1:8080",
          "127.0.0.1:8080", False),
         ("http://a:1", {"ANTHROPIC_BASE_URL": "http://b:2"}, "http://a:1", "a:1", False),
