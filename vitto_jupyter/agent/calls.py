@@ -58,7 +58,7 @@ async def run_call(call: Call, ports: CallPorts, *, on_started: Callable[[], Non
     `on_started` is called when the act itself begins: from then on it may have had effects.
     """
     try:
-        result = await _run(call, ports, on_started)
+        return storable(await _run(call, ports, on_started))
     except ToolError as err:
         result = failed(f"{err.message} {err.hint}".strip())
     except asyncio.CancelledError:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..protocol.base import JsonObject
 from ..protocol.context import Diagnostic, NotebookState, Selection, TurnContext, WorkspaceContext
-from ..protocol.events import FinishReason
+from ..protocol.events import FinishReason, Mode
 from ..protocol.requests import Attachment
 from ..providers.base import Message
 from ..tools.images import can_be_shown
@@ -129,12 +129,23 @@ _UNFINISHED: dict[FinishReason | None, str] = {
 }
 
 
-def unfinished_note(messages: Sequence[Message], previous: FinishReason | None) -> str:
-    """A note for the next prompt when the last turn got no full answer; else ""."""
-    if previous == "done" or not messages or messages[-1].role != "user":
-        return ""
-    why = _UNFINISHED[previous]
-    return f"<note>{why} Take it up again only if this prompt asks for it.</note>"
+_PLAN = "Plan mode is on for this prompt: only reading is allowed. Look, then describe the change."
+
+
+def turn_note(
+    messages: Sequence[Message], *, previous: FinishReason | None, mode: Mode = "ask"
+) -> str:
+    """What the model should know of this turn beyond its prompt; may be "".
+
+    That the last turn got no full answer (`previous` says why, when known), and that plan mode
+    is on.
+    """
+    said = []
+    if previous != "done" and messages and messages[-1].role == "user":
+        said.append(f"{_UNFINISHED[previous]} Take it up again only if this prompt asks for it.")
+    if mode == "plan":
+        said.append(_PLAN)
+    return f"<note>{' '.join(said)}</note>" if said else ""
 
 
 def prompt_blocks(prompt: str, attachments: Sequence[Attachment] = ()) -> tuple[JsonObject, ...]:

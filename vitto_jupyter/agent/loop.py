@@ -19,7 +19,7 @@ from . import outcomes
 from .answers import ReadAnswer, read_answer
 from .asking import ask_model
 from .calls import CallPorts, MakeContext
-from .context import unfinished_note, user_message
+from .context import turn_note, user_message
 from .conversation import Conversation, call_ids
 from .failures import RepeatedFailures
 from .outcomes import Outcome
@@ -82,7 +82,7 @@ async def run_turn(
     )
     try:
         await conversation.repair()
-        note = unfinished_note(conversation.messages, previous)
+        note = turn_note(conversation.messages, previous=previous, mode=mode)
         await conversation.append(user_message(prompt, context=context, note=note))
         return await turn.run()
     except (ProviderError, StorageFailed) as err:

@@ -189,6 +189,14 @@ async def test_unexpected_fault_is_logged_with_traceback_and_told_without(caplog
     assert caplog.records[0].exc_info is not None
 
 
+async def test_tool_that_returns_no_result_is_a_failed_call() -> None:
+    async def act(ctx, text, edited):
+        return None
+
+    result = await run(ports_for(simple_tool("look", act=act)), "look", {"text": ""})
+    assert not result.success and "fault in Vitto" in result.error
+
+
 async def test_awaited_thing_that_was_cancelled_elsewhere_is_a_failed_call() -> None:
     async def act(ctx, text, edited):
         gone = asyncio.get_running_loop().create_future()

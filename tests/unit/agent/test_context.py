@@ -10,7 +10,7 @@ import pytest
 from vitto_jupyter.agent.context import (
     context_text,
     prompt_blocks,
-    unfinished_note,
+    turn_note,
     user_message,
 )
 from vitto_jupyter.protocol.context import (
@@ -165,13 +165,19 @@ ASSISTANT = Message("assistant", ({"type": "text", "text": "Done."},))
     ],
 )
 def test_unfinished_turn_is_noted_with_its_reason(previous, words: str) -> None:
-    assert words in unfinished_note([USER], previous)
+    assert words in turn_note([USER], previous=previous)
 
 
 @pytest.mark.parametrize("messages", [[], [USER, ASSISTANT]])
 def test_nothing_is_noted_after_a_full_answer_or_at_the_start(messages: list[Message]) -> None:
-    assert unfinished_note(messages, None) == ""
+    assert turn_note(messages, previous=None) == ""
 
 
 def test_nothing_is_noted_after_a_turn_that_was_done() -> None:
-    assert unfinished_note([USER], "done") == ""
+    assert turn_note([USER], previous="done") == ""
+
+
+def test_plan_mode_is_noted_with_every_prompt() -> None:
+    assert turn_note([], previous=None, mode="plan").startswith("<note>Plan mode is on")
+    both = turn_note([USER], previous="cancelled", mode="plan")
+    assert "The user stopped" in both and "Plan mode" in both and both.count("<note>") == 1

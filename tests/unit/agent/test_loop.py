@@ -148,6 +148,14 @@ async def test_request_carries_model_effort_and_the_frozen_prefix() -> None:
     assert request.tools == TOOLS.specs
 
 
+async def test_plan_mode_is_told_to_the_model_and_holds() -> None:
+    agent = agent_of([call("change", {"text": "x"})], say("I would change x."), mode="plan")
+    assert (await agent.run()).reason == "done"
+    assert "Plan mode is on" in agent.conversation.messages[0].content[0]["text"]
+    assert agent.results()[0]["is_error"] and agent.approver.questions == []
+    check(agent)
+
+
 async def test_context_stands_in_front_of_the_prompt() -> None:
     agent = agent_of(say("Hi."))
     await agent.run("Go.", context="<context>x</context>")
