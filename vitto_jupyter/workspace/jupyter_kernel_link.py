@@ -20,9 +20,9 @@ from .kernel_run import EndState, KernelRun
 _log = logging.getLogger(__name__)
 
 _WATCH_EVERY_S = 0.5
-_BUSY_GRACE_S = 1.0  # a busy kernel cannot answer: long enough for a subscription to arrive
 _LOST_IDLE_S = 10.0  # zmq drops messages of a kernel that floods: the idle status may be lost
-_ASK_EVERY_S = 2.0
+_ASK_EVERY_S = 1.5  # a subscription is there after 0.2 s
+_SHUTDOWN_S = 15.0
 _REMEMBERED_RUNS = 200
 
 
@@ -89,24 +89,30 @@ class KernelLink:
         )
 
     async def _wait_until_heard(self, timeout_s: float) -> None:
-        """Ask for kernel_info until something arrives on iopub: only then is it subscribed."""
+        """Ask for kernel_info until something arrives on iopub: only then is it subscribed.
+
+        A kernel that works on a cell cannot answer; then it is enough that it is connected.
+        """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         while not self._heard.is_set():
-            busy = getattr(self._kernel, "execution_state", None) == "busy"
             self._answered.clear()
-            self._ask_info()
+            self._client.shell_channel.send(self._client.session.msg("kernel_info_request"))
             try:
-                wait_s = _BUSY_GRACE_S if busy else _ASK_EVERY_S
-                async with asyncio.timeout(min(wait_s, max(0.0, deadline - loop.time()))):
+                async with asyncio.timeout(min(_ASK_EVERY_S, max(0.0, deadline - loop.time()))):
                     await self._heard_or_answered()
             except TimeoutError:
-                if busy:
+                # The state may be that of a process that died while it was busy.
+                if self._said_busy and await _is_listening(self._client):
                     return
             if not await self.alive():
                 raise KernelUnavailable("The kernel died before it answered.")
-            if loop.time() >= deadline:
+            if loop.time() >= deadline and not self._heard.is_set():
                 raise KernelUnavailable(f"The kernel did not answer within {timeout_s:g} s.")
+
+    @property
+    def _said_busy(self) -> bool:
+        return getattr(self._kernel, "execution_state", None) == "busy"
 
     async def _heard_or_answered(self) -> None:
         heard = asyncio.ensure_future(self._heard.wait())
@@ -144,9 +150,6 @@ class KernelLink:
             if oldest.state is None:
                 break
             del self._runs[oldest.msg_id]
-
-    def _ask_info(self) -> None:
-        self._client.shell_channel.send(self._client.session.msg("kernel_info_request"))
 
     @property
     def _open_runs(self) -> list[KernelRun]:
@@ -227,12 +230,14 @@ class KernelLink:
 
     async def _watch(self) -> None:
         """While runs are open: see what no message tells."""
+        shutting_down_s = 0.0
         while self._open_runs:
             await asyncio.sleep(_WATCH_EVERY_S)
             shutting_down = getattr(self._kernel, "shutting_down", False)
+            shutting_down_s = shutting_down_s + _WATCH_EVERY_S if shutting_down else 0.0
             if self.kernel_id not in self._manager:
                 self._stop_using("died")
-            elif shutting_down:
+            elif shutting_down and shutting_down_s < _SHUTDOWN_S:
                 continue
             elif not await self.alive():
                 restarted = _pid(self._kernel) not in (None, self._pid)
@@ -261,6 +266,19 @@ def _async_client(kernel: Any) -> Any:
         return client
     info = kernel.get_connection_info(session=True)
     return AsyncKernelClient(**info, connection_file=kernel.connection_file, parent=kernel)
+
+
+async def _is_listening(client: Any) -> bool:
+    """Whether the kernel's ports are open; True where that cannot be tried."""
+    if getattr(client, "transport", "") != "tcp" or not client.iopub_port:
+        return True
+    try:
+        async with asyncio.timeout(1.0):
+            _, writer = await asyncio.open_connection(client.ip, client.iopub_port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
 
 
 def _pid(kernel: Any) -> int | None:
