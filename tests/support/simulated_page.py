@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from vitto_jupyter.errors import NotFound
 from vitto_jupyter.protocol.base import CallId, HostId
 from vitto_jupyter.protocol.requests import HeldDocument, HostAnswer, HostCall, RegisterHost
 from vitto_jupyter.services.hosts import Hosts
@@ -81,7 +82,12 @@ class SimulatedPage:
 
     async def _fetch(self) -> None:
         assert self._hosts is not None
-        for call in self._hosts.calls(self.host_id).calls:
+        try:
+            waiting = self._hosts.calls(self.host_id).calls
+        except NotFound:
+            self.register()
+            return
+        for call in waiting:
             self.calls.append(call)
             answer = await self._answer(call)
             if self.answers:

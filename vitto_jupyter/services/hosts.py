@@ -173,7 +173,7 @@ class Hosts:
         """Ask the holder of `path`; see HostCaller for what is raised."""
         host_id = self.holder(path)
         if host_id is None:
-            raise PageGone(path, unsaved=self.has_unsaved(path))
+            raise PageGone(path, unsaved=self._wake_silent(path))
         if len(self._calls) >= LIMIT_CALLS:
             raise ToolError("Too many calls wait for pages already.", code="busy")
         call_id = CallId(new_id("call"))
@@ -244,6 +244,16 @@ class Hosts:
                 self._silent[host_id, document.path] = until
         while len(self._silent) > _LIMIT_SILENT:
             self._silent.popitem(last=False)
+
+    def _wake_silent(self, path: str) -> bool:
+        """Wake the pages that fell silent with unsaved changes of it; True when there are any.
+
+        One that hears it fetches its calls, learns that it is not known, and registers again.
+        """
+        silent = [host_id for host_id, silent_path in self._silent if silent_path == path]
+        for host_id in silent if self.has_unsaved(path) else ():
+            self._wake(host_id)
+        return bool(silent) and self.has_unsaved(path)
 
     def _forget_silence(self, host_id: HostId) -> None:
         for key in [key for key in self._silent if key[0] == host_id]:

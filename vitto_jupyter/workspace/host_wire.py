@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ..errors import ToolError
 from ..protocol.base import JsonObject
 from .base import Cell, CellType, InsertCells, Notebook, NotebookEdit
-from .text_codec import normalised
+from .notebook_outputs import joined_output
 
 _WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -77,10 +77,10 @@ def notebook_of(answer: NotebookAnswer, *, path: str) -> Notebook:
         Cell(
             cell.cell_id,
             cell.cell_type,
-            normalised(cell.source),
+            cell.source,  # as it is there: the page compares its own text with the revision
             str(number),
             cell.execution_count,
-            cell.outputs,
+            tuple(joined_output(output) for output in cell.outputs),
         )
         for number, cell in enumerate(answer.cells, 1)
     )

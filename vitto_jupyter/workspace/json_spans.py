@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,27 +44,35 @@ def value_at(text: str, position: int) -> Span:
     return Span(start, end, value)
 
 
-def members(text: str, position: int) -> dict[str, Span]:
-    """The values of the object that starts at `position`, by name (the last of equal names)."""
+def members(text: str, position: int, *, arrays: Collection[str] = ()) -> Span:
+    """The values of the object that starts at `position`: a dict of Spans by name.
+
+    Of equal names the last counts. The value of a member named in `arrays` is, when it is an
+    array, a list of Spans.
+    """
     found: dict[str, Span] = {}
-    at = _skip(text, _expect(text, position, "{"))
+    start = _skip(text, position)
+    at = _skip(text, _expect(text, start, "{"))
     while text[at : at + 1] != "}":
         name = value_at(text, at)
         if not isinstance(name.value, str):
             raise json.JSONDecodeError("Expecting a name in double quotes", text, name.start)
-        found[name.value] = value = value_at(text, _expect(text, name.end, ":"))
+        at = _skip(text, _expect(text, name.end, ":"))
+        is_split = name.value in arrays and text[at : at + 1] == "["
+        found[name.value] = value = items(text, at) if is_split else value_at(text, at)
         at = _after_value(text, value.end, "}")
-    return found
+    return Span(start, at + 1, found)
 
 
-def items(text: str, position: int) -> list[Span]:
-    """The values of the array that starts at `position`."""
+def items(text: str, position: int) -> Span:
+    """The values of the array that starts at `position`: a list of Spans."""
     found: list[Span] = []
-    at = _skip(text, _expect(text, position, "["))
+    start = _skip(text, position)
+    at = _skip(text, _expect(text, start, "["))
     while text[at : at + 1] != "]":
         found.append(value := value_at(text, at))
         at = _after_value(text, value.end, "]")
-    return found
+    return Span(start, at + 1, found)
 
 
 def patched(text: str, patches: list[Patch]) -> str:

@@ -165,9 +165,10 @@ def _edited(
     given: dict[str, str],
 ) -> EditedNotebook:
     """The checked new bytes; runs in a worker thread."""
-    edited = apply_edits(notebook_json.parse(before, name=shown(path)), edits, runs, given=given)
-    problem = _first_problem(edited.content)
-    if problem and not _first_problem(before):
+    file = notebook_json.parse(before, name=shown(path))
+    edited = apply_edits(file, edits, runs, given=given)
+    problem = _first_problem(edited.file)
+    if problem and not _first_problem(file):
         raise WriteFailed(
             f"The edit would have made {shown(path)} an invalid notebook ({problem}); "
             "nothing was written."
@@ -175,12 +176,9 @@ def _edited(
     return edited
 
 
-def _first_problem(content: bytes) -> str:
+def _first_problem(file: notebook_json.NotebookFile) -> str:
     """The first violation of the notebook schema, "" when there is none."""
-    import json
+    from nbformat.validator import iter_validate  # not before the first edit: opening must be quick
 
-    from nbformat.validator import iter_validate
-
-    notebook = json.loads(content.decode("utf-8-sig"))
-    error = next(iter(iter_validate(notebook)), None)
+    error = next(iter(iter_validate(file.value)), None)
     return "" if error is None else str(error).split("\n")[0][:200]

@@ -137,5 +137,6 @@ class LiveDocuments:
 
 
 def _document(path: str, value: JsonObject) -> TextDocument:
-    text = normalised(host_wire.parsed(host_wire.TextAnswer, value).text)
-    return TextDocument(path, text, revision_of(text), held=True)
+    """The revision is that of the text as the page has it: it compares with its own."""
+    text = host_wire.parsed(host_wire.TextAnswer, value).text
+    return TextDocument(path, normalised(text), revision_of(text), held=True)

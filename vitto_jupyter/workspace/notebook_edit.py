@@ -25,8 +25,9 @@ _INDENT = re.compile(r"\s*\{(\r?\n)([ \t]*)")
 
 @dataclass(frozen=True, slots=True)
 class EditedNotebook:
-    """The new bytes, and the `given` ids (see `notebook_json.cell_ids`) that go with them."""
+    """The new file, and the `given` ids (see `notebook_json.cell_ids`) that go with it."""
 
+    file: NotebookFile
     content: bytes
     given: dict[str, str]
 
@@ -75,7 +76,7 @@ def apply_edits(
     computed = notebook_json.cell_ids(after, {})
     known = [draft.cell_id for draft in drafts]
     renamed = {new: old for new, old in zip(computed, known, strict=True) if new != old}
-    return EditedNotebook(content, renamed)
+    return EditedNotebook(after, content, renamed)
 
 
 # -- deciding what the cells are -----------------------------------------------------------------
@@ -215,7 +216,7 @@ def _written(file: NotebookFile, drafts: list[_Draft]) -> str:
     same_cells = [draft.origin for draft in drafts] == list(file.cells)
     if same_cells:
         patches = [
-            patch for draft in drafts for patch in _patches(file, draft, style) if draft.touched
+            patch for draft in drafts if draft.touched for patch in _patches(file, draft, style)
         ]
         return patched(file.text, patches)
     texts = [_cell_text(file, draft, style) for draft in drafts]
@@ -256,7 +257,7 @@ def _patches(file: NotebookFile, draft: _Draft, style: _Style) -> list[Patch]:
     if span is None:
         return []
     changed = _changed_fields(span.value, draft, style)
-    fields = members(file.text, span.start)
+    fields = members(file.text, span.start).value
     if not changed.keys() <= fields.keys():
         whole = style.dump({**span.value, **changed}, depth=2)
         return [Patch(span.start, span.end, whole)]

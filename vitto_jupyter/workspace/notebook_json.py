@@ -16,8 +16,7 @@ from typing import Any, get_args
 
 from ..errors import ToolError
 from .base import Cell, CellType, Notebook
-from .json_spans import Span, members, value_at
-from .json_spans import items as array_items
+from .json_spans import Span, members
 from .notebook_outputs import joined_output
 from .text_codec import normalised
 
@@ -28,14 +27,26 @@ _CELL_ID = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
 
 @dataclass(frozen=True, slots=True)
 class NotebookFile:
-    """A parsed notebook. `cells` and `array` are spans of `text`; each cell's value is a dict."""
+    """A parsed notebook. `cells` are spans of `text`, each with a dict; `array` is all of them.
+
+    `fields` are the other members of the file.
+    """
 
     text: str
     bom: bytes
     minor: int
-    metadata: dict[str, Any]
+    fields: dict[str, Any]
     array: Span
     cells: tuple[Span, ...]
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        return _dict(self.fields.get("metadata"))
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The whole notebook as JSON values."""
+        return {**self.fields, "cells": [cell.value for cell in self.cells]}
 
 
 def parse(content: bytes, *, name: str) -> NotebookFile:
@@ -54,17 +65,15 @@ def parse(content: bytes, *, name: str) -> NotebookFile:
         raise _bad(name, _json_problem(text, err)) from err
     except RecursionError as err:
         raise _bad(name, "its JSON is nested too deeply") from err
-    minor = _checked_minor(fields, name)
+    others = {key: span.value for key, span in fields.items() if key != "cells"}
+    minor = _checked_minor(others, name)
     array = fields.get("cells")
     if array is None or not isinstance(array.value, list):
         raise _bad(name, "it has no list of cells")
-    cells = tuple(array_items(text, array.start))
+    cells = tuple(array.value)
     if not all(_is_cell(cell.value) for cell in cells):
         raise _bad(name, "an entry of its list of cells is no cell")
-    metadata = fields["metadata"].value if "metadata" in fields else {}
-    return NotebookFile(
-        text, bom, minor, metadata if isinstance(metadata, dict) else {}, array, cells
-    )
+    return NotebookFile(text, bom, minor, others, array, cells)
 
 
 def read(file: NotebookFile, *, path: str, given: Mapping[str, str]) -> Notebook:
@@ -139,16 +148,14 @@ def is_cell_id(text: str) -> bool:
 
 
 def _top_level(text: str) -> dict[str, Span]:
-    whole = value_at(text, 0)
+    whole = members(text, 0, arrays=("cells",))
     if text[whole.end :].strip():
         raise json.JSONDecodeError("Extra data", text, whole.end)
-    return members(text, whole.start)
+    return whole.value
 
 
-def _checked_minor(fields: Mapping[str, Span], name: str) -> int:
-    major, minor = (
-        fields[key].value if key in fields else None for key in ("nbformat", "nbformat_minor")
-    )
+def _checked_minor(fields: Mapping[str, Any], name: str) -> int:
+    major, minor = fields.get("nbformat"), fields.get("nbformat_minor")
     if not isinstance(major, int) or not isinstance(minor, int):
         raise _bad(name, "it does not say which notebook format it has")
     if major < 4:

@@ -46,7 +46,7 @@ class HostCaller(Protocol):
         """What the holder answers.
 
         Raises:
-            PageGone: nobody acted.
+            PageGone: nobody acted; pages that fell silent with unsaved changes are woken.
             DeadlineExceeded: the page fetched the call and did not answer.
             EditConflict, DocumentNotFound, WriteFailed, NotText, ToolError: as the page says.
         """
@@ -77,7 +77,7 @@ class Pages:
                 if gone.unsaved and self._hosts.holder(path) is None:
                     raise
         if self._hosts.has_unsaved(path):
-            raise PageGone(path, unsaved=True)
+            await self._hosts.call(path, method, params, timeout_s=0)  # raises, and wakes the page
         return None
 
     async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> bool:

@@ -51,7 +51,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=[LargeFileManager, AsyncLargeFileManager], ids=["sync", "async"])
-def manager(request: pytest.FixtureRequest, root: Path) -> Any:
+def manager(request: pytest.FixtureRequest, root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(root.parent / "data"))  # holds the signatures
     return request.param(root_dir=str(root))
 
 

@@ -192,6 +192,33 @@ async def test_unsaved_changes_in_a_silent_page_are_never_overwritten(scene: Sce
     assert page.texts[T] == "mine"
 
 
+async def test_a_silent_page_that_can_hear_again_is_found(scene: Scene) -> None:
+    page = scene.open_page()
+    page.hears = False
+    with pytest.raises(PageGone):
+        await scene.live.read_text(T)
+    page.hears = True
+    returned = asyncio.Event()
+    scene.hosts.listen(returned.set)
+    with pytest.raises(PageGone):
+        await scene.live.read_text(T)
+    async with asyncio.timeout(5):
+        await returned.wait()
+    assert (await scene.live.read_text(T)).text == "page\n"
+
+
+async def test_line_ends_that_only_the_page_has_do_not_block_edits(scene: Scene) -> None:
+    page = scene.open_page()
+    page.texts[T] = "a\r\nb"
+    page.notebooks[N][0]["source"] = "c\r\nd"
+    found = await scene.live.read_text(T)
+    assert found.text == "a\nb"
+    await scene.live.write_text(T, "new", base=found.revision)
+    cell = (await scene.live.read_notebook(N)).cells[0]
+    await scene.run(ReplaceSource("c1", cell.revision, "e"))
+    assert (page.texts[T], page.notebooks[N][0]["source"]) == ("new", "e")
+
+
 async def test_another_page_with_the_document_takes_over(scene: Scene) -> None:
     other = scene.open_page("other")
     scene.open_page("silent").hears = False

@@ -318,7 +318,7 @@ def test_a_damaged_notebook_is_explained_in_plain_words(content: bytes, words: s
 def test_an_edit_of_a_very_large_notebook_is_quick() -> None:
     cells = [code([f"x = {number}\n", "y"], f"c{number}") for number in range(10_000)]
     before = dumped(notebook(*cells))
-    started = time.perf_counter()
+    started = time.process_time()
     after = edit(before, ReplaceSource("c5000", base("x = 5000\ny"), "changed"))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert before.replace(b'    "x = 5000\\n",\n    "y"\n', b'    "changed"\n') == after
