@@ -5,7 +5,8 @@ import type { Widget } from '@lumino/widgets';
 import type { TurnContext } from '../../protocol/types';
 import type { Host } from '../../ui/host';
 import type { LabParts } from './parts';
-import { apiPath, currentWidget, editorOf, errorOf, selectionIn } from './places';
+import { currentWidget } from './current-widget';
+import { apiPath, editorOf, errorOf, selectionIn } from './places';
 
 export interface Ask {
   readonly prompt: string;

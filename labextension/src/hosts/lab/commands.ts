@@ -4,6 +4,7 @@ import type { ILauncher } from '@jupyterlab/launcher';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { vittoIcon } from './icons';
 import type { Ask } from './asks';
+import { currentWidget } from './current-widget';
 import type { Runtime } from './runtime';
 import type { Vitto } from './vitto';
 
@@ -124,6 +125,5 @@ function isFromMenu(args: ReadonlyPartialJSONObject): boolean {
 }
 
 function hasDocument({ parts: { app, documents } }: Vitto): boolean {
-  const widget = app.shell.currentWidget;
-  return widget !== null && documents.contextForWidget(widget) !== undefined;
+  return currentWidget(app, documents) !== null;
 }

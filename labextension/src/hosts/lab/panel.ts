@@ -3,7 +3,9 @@ import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { vittoIcon } from './icons';
 
-export const PANEL_ID = 'vitto-panel';
+const PANEL_ID = 'vitto-panel';
+/** Narrower, code and controls do not fit; the side bar opens at least this wide. */
+const MIN_WIDTH = '300px';
 
 export class VittoPanel extends Widget {
   /** `onFirstShow` fills the panel's node. */
@@ -16,6 +18,7 @@ export class VittoPanel extends Widget {
     this.addClass('vitto-Panel');
     this.title.icon = vittoIcon;
     this.title.caption = caption;
+    this.node.style.minWidth = MIN_WIDTH;
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', caption);
   }

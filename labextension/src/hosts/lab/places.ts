@@ -2,7 +2,6 @@
  * What the user has in front of them: the current document, cell and selection, read from
  * JupyterLab's widgets when asked.
  */
-import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { CodeEditor } from '@jupyterlab/codeeditor';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
@@ -32,12 +31,6 @@ export const NOWHERE: Surroundings = {
 /** The path as the server knows it: without the prefix of a drive. */
 export function apiPath(manager: IDocumentManager, context: DocumentRegistry.Context): string {
   return manager.services.contents.localPath(context.path);
-}
-
-/** The document widget the user is, or was last, in. */
-export function currentWidget(app: JupyterFrontEnd, manager: IDocumentManager): Widget | null {
-  const widget = app.shell.currentWidget;
-  return widget && manager.contextForWidget(widget) ? widget : null;
 }
 
 export function surroundingsOf(widget: Widget | null, manager: IDocumentManager): Surroundings {

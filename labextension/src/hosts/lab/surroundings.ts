@@ -1,12 +1,13 @@
 /** Tells when what the user has in front of them changed; joined, at most about 5 a second. */
-import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { LabShell, type JupyterFrontEnd } from '@jupyterlab/application';
 import type { CodeEditor } from '@jupyterlab/codeeditor';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import { NotebookPanel } from '@jupyterlab/notebook';
 import { Signal, type ISignal } from '@lumino/signaling';
 import type { Widget } from '@lumino/widgets';
 import type { Surroundings } from '../../ui/host';
-import { currentWidget, editorOf, NOWHERE, surroundingsOf } from './places';
+import { currentWidget } from './current-widget';
+import { editorOf, NOWHERE, surroundingsOf } from './places';
 
 const PACE_MS = 200;
 
@@ -16,6 +17,7 @@ export class SurroundingsWatch {
     private readonly manager: IDocumentManager
   ) {
     app.shell.currentChanged?.connect(() => this.follow(), this);
+    layoutOf(app.shell)?.connect(() => this.follow(), this);
     this.follow();
   }
 
@@ -98,4 +100,9 @@ export class SurroundingsWatch {
   private releaseEditor: () => void = () => undefined;
   private readonly watched = {};
   private readonly listeners = new Set<() => void>();
+}
+
+/** Documents appear and go without having had the focus; other shells do not tell. */
+function layoutOf(shell: JupyterFrontEnd.IShell): ISignal<unknown, void> | undefined {
+  return shell instanceof LabShell ? shell.layoutModified : undefined;
 }

@@ -4,12 +4,11 @@
  */
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { INotebookModel } from '@jupyterlab/notebook';
-import { assertNever } from '../../../protocol/assert-never';
 import { changedSpan } from '../../../diff/span';
 import type { JsonValue } from '../../../protocol/types';
 import { isSourceEdit, type NewCell, type NotebookEdit, type SourceEdit } from './edits';
 import { HostError } from './host-error';
-import { insertionIndex, planned } from './plan';
+import { planned, stepsBetween, type Steps } from './plan';
 import { mirrorRun, type RunOptions } from './run';
 import { asOneUndoStep } from './undo';
 
@@ -62,8 +61,9 @@ function editSources(model: INotebookModel, edits: readonly SourceEdit[]): void 
     throw new HostError('write_failed', 'The notebook is read-only; nothing was changed.');
   }
   const shared = model.sharedModel;
-  const expected = planned(cellsOf(shared), edits);
-  asOneUndoStep(shared, () => edits.forEach(edit => apply(shared, edit)));
+  const before = cellsOf(shared);
+  const expected = planned(before, edits);
+  asOneUndoStep(shared, () => apply(shared, stepsBetween(before, expected)));
   const got = cellsOf(shared);
   const isSame =
     got.length === expected.length &&
@@ -76,32 +76,18 @@ function editSources(model: INotebookModel, edits: readonly SourceEdit[]): void 
   }
 }
 
-function apply(shared: SharedNotebook, edit: SourceEdit): void {
-  switch (edit.op) {
-    case 'replace_source': {
-      const cell = shared.getCell(indexOf(shared, edit.cell_id));
-      const span = changedSpan(cell.getSource(), edit.source);
-      if (span) {
-        cell.updateSource(span.start, span.end, span.text);
-      }
-      return;
+function apply(shared: SharedNotebook, { updates, deletions, insertions }: Steps): void {
+  for (const { index, source } of updates) {
+    const cell = shared.getCell(index);
+    const span = changedSpan(cell.getSource(), source);
+    if (span) {
+      cell.updateSource(span.start, span.end, span.text);
     }
-    case 'insert_cells': {
-      const index = insertionIndex(cellsOf(shared), edit.after);
-      const cells = edit.cells.map(cell => ({
-        id: cell.cell_id,
-        cell_type: cell.cell_type,
-        source: cell.source,
-        metadata: {}
-      }));
-      shared.insertCells(index, cells);
-      return;
-    }
-    case 'delete_cell':
-      shared.deleteCell(indexOf(shared, edit.cell_id));
-      return;
-    default:
-      assertNever(edit);
+  }
+  deletions.forEach(index => shared.deleteCell(index));
+  for (const { index, cell } of insertions) {
+    const { cell_id: id, cell_type, source } = cell;
+    shared.insertCells(index, [{ id, cell_type, source, metadata: {} }]);
   }
 }
 
@@ -111,8 +97,4 @@ function cellsOf(shared: SharedNotebook): NewCell[] {
     cell_type: cell.cell_type,
     source: cell.getSource()
   }));
-}
-
-function indexOf(shared: SharedNotebook, cellId: string): number {
-  return shared.cells.findIndex(cell => cell.getId() === cellId);
 }

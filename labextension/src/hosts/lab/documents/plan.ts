@@ -32,12 +32,42 @@ function after(cells: NewCell[], edit: SourceEdit): NewCell[] {
   }
 }
 
-/** Where `insert_cells` puts its cells. */
-export function insertionIndex(cells: readonly Pick<NewCell, 'cell_id'>[], place: string): number {
+function insertionIndex(cells: readonly NewCell[], place: string): number {
   if (place === 'start') {
     return 0;
   }
   return place === 'end' ? cells.length : found(cells, place) + 1;
+}
+
+/** How to get from one list of cells to another: in this order, indexes as they then are. */
+export interface Steps {
+  readonly updates: readonly { readonly index: number; readonly source: string }[];
+  readonly deletions: readonly number[];
+  readonly insertions: readonly { readonly index: number; readonly cell: NewCell }[];
+}
+
+/**
+ * The steps from `before` to `after`. Kept cells stay in their order, as no edit moves one.
+ * A shared notebook shows its new list of cells only when a transaction has ended, so the
+ * indexes are worked out here and not looked up in between.
+ */
+export function stepsBetween(before: readonly NewCell[], after: readonly NewCell[]): Steps {
+  const wanted = new Map(after.map(cell => [keyOf(cell), cell]));
+  const known = new Set(before.map(keyOf));
+  const isKept = (cell: NewCell): boolean => wanted.has(keyOf(cell));
+  return {
+    updates: before.flatMap((cell, index) => {
+      const source = wanted.get(keyOf(cell))?.source;
+      return source === undefined || source === cell.source ? [] : [{ index, source }];
+    }),
+    deletions: before.flatMap((cell, index) => (isKept(cell) ? [] : [index])).reverse(),
+    insertions: after.flatMap((cell, index) => (known.has(keyOf(cell)) ? [] : [{ index, cell }]))
+  };
+}
+
+/** A cell of another type under the same id is another cell. */
+function keyOf({ cell_id, cell_type }: NewCell): string {
+  return `${cell_type} ${cell_id}`;
 }
 
 function checked(cells: readonly NewCell[], cellId: string, base: string): number {
@@ -49,7 +79,7 @@ function checked(cells: readonly NewCell[], cellId: string, base: string): numbe
   return index;
 }
 
-function found(cells: readonly Pick<NewCell, 'cell_id'>[], cellId: string): number {
+function found(cells: readonly NewCell[], cellId: string): number {
   const index = cells.findIndex(cell => cell.cell_id === cellId);
   if (index < 0) {
     throw new HostError('edit_conflict', `There is no cell ${cellId} any more.`);
