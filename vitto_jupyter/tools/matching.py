@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -23,8 +24,11 @@ _CHILD = Path(__file__).with_name("regex_child.py")
 
 
 class Matcher(Protocol):
-    async def lines(self, text: str, *, timeout_s: float) -> list[int] | None:
-        """The 0-based numbers of the matching lines; None when the time was over."""
+    async def lines(self, texts: Sequence[str], *, timeout_s: float) -> list[list[int]]:
+        """For each text the 0-based numbers of its matching lines.
+
+        Fewer lists than texts: the time was over in the first text without one.
+        """
 
     def close(self) -> None: ...
 
@@ -35,7 +39,10 @@ class LiteralMatcher:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    async def lines(self, text: str, *, timeout_s: float) -> list[int] | None:
+    async def lines(self, texts: Sequence[str], *, timeout_s: float) -> list[list[int]]:
+        return [self._found(text) for text in texts]
+
+    def _found(self, text: str) -> list[int]:
         if self._text not in text:
             return []
         return [at for at, line in enumerate(text.split("\n")) if self._text in line]
@@ -45,14 +52,14 @@ class LiteralMatcher:
 
 
 class RegexMatcher:
-    """Lines in which a regular expression is found. The child starts with the first text."""
+    """Lines in which a regular expression is found. The child starts with the first texts."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self._child: subprocess.Popen[str] | None = None
 
-    async def lines(self, text: str, *, timeout_s: float) -> list[int] | None:
-        return await asyncio.to_thread(self._ask, text, timeout_s)
+    async def lines(self, texts: Sequence[str], *, timeout_s: float) -> list[list[int]]:
+        return await asyncio.to_thread(self._ask, texts, timeout_s) if texts else []
 
     def close(self) -> None:
         """End the child, also in the middle of a match."""
@@ -65,26 +72,29 @@ class RegexMatcher:
                 pipe.close()
         child.wait()
 
-    def _ask(self, text: str, timeout_s: float) -> list[int] | None:
+    def _ask(self, texts: Sequence[str], timeout_s: float) -> list[list[int]]:
         child = self._child or self._start()
         timer = threading.Timer(max(timeout_s, 0.01), child.kill)
         timer.start()
         try:
-            answer = self._exchange(child, text)
+            return list(self._exchange(child, texts))
         finally:
             timer.cancel()
-        return json.loads(answer) if answer else None
 
     @staticmethod
-    def _exchange(child: subprocess.Popen[str], text: str) -> str:
-        """One question and its answer; "" when the child is gone."""
+    def _exchange(child: subprocess.Popen[str], texts: Sequence[str]) -> Iterator[list[int]]:
+        """One question and its answers, as many as come before the child is gone."""
         assert child.stdin is not None and child.stdout is not None
         try:
-            child.stdin.write(json.dumps(text) + "\n")
+            child.stdin.write(json.dumps(texts) + "\n")
             child.stdin.flush()
-            return child.stdout.readline()
+            for _ in texts:
+                answer = child.stdout.readline()
+                if not answer.endswith("\n"):
+                    return
+                yield json.loads(answer)
         except (BrokenPipeError, ValueError):
-            return ""
+            return
 
     def _start(self) -> subprocess.Popen[str]:
         # -I and -S: nothing of the workspace or the user's site is imported by the child.

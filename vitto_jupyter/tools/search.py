@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -21,6 +22,7 @@ from .targets import cell_name
 from .walking import Walk
 
 _DEADLINE_S = 20.0
+_BATCH = 16
 _MAX_FILE_BYTES = 1_000_000
 _SHOWN_CHARS = 240
 _BINARY = tuple(
@@ -83,11 +85,17 @@ async def _search(
     deadline_s = min(_DEADLINE_S, ctx.settings.read_timeout_s / 2)
     walk = Walk(ctx.workspace, deadline_s=deadline_s)
     found = _Found(args.max_results)
+    batch: list[Entry] = []
     async for entry in _candidates(ctx.workspace.documents, walk, path):
         if glob is None or glob.matches(entry.path):
-            await _search_entry(ctx.workspace.documents, entry, walk, matcher, found)
+            batch.append(entry)
+        if len(batch) == _BATCH:
+            await _search_batch(ctx.workspace.documents, batch, walk, matcher, found)
+            batch = []
         if walk.cut or found.is_full or walk.out_of_time():
             break
+    if batch and not walk.cut:
+        await _search_batch(ctx.workspace.documents, batch, walk, matcher, found)
     return _search_result(args, found, walk)
 
 
@@ -102,35 +110,40 @@ async def _candidates(documents: Documents, walk: Walk, path: str) -> AsyncItera
             yield entry
 
 
-async def _search_entry(
-    documents: Documents, entry: Entry, walk: Walk, matcher: Matcher, found: _Found
+async def _search_batch(
+    documents: Documents, batch: list[Entry], walk: Walk, matcher: Matcher, found: _Found
 ) -> None:
+    """Several documents at once: reading one is mostly waiting."""
+    read = await asyncio.gather(*(_places(documents, entry) for entry in batch))
+    texts = [text for places in read for _, text in places or ()]
+    answers = await matcher.lines(texts, timeout_s=walk.left_s)
+    left = iter(answers)
+    for entry, places in zip(batch, read, strict=True):
+        if places is None:
+            found.skipped += 1
+            continue
+        before = len(found.lines)
+        for place, text in places:
+            numbers = next(left, None)
+            if numbers is None:
+                walk.cut = f"gave up in {entry.path}: matching took too long"
+                return
+            _add(found, place, text, numbers)
+        found.searched += 1
+        found.files += len(found.lines) > before
+
+
+async def _places(documents: Documents, entry: Entry) -> list[tuple[str, str]] | None:
+    """What to search in a document, as pairs of where it is and its text; None to leave it out."""
     is_large = entry.type == "file" and (entry.size or 0) > _MAX_FILE_BYTES
     if is_large or entry.path.lower().endswith(_BINARY):
-        found.skipped += 1
-        return
+        return None
     try:
-        texts = await _texts(documents, entry)
+        if entry.type != "notebook":
+            return [(f"{entry.path}:", (await documents.read_text(entry.path)).text)]
+        notebook = await documents.read_notebook(entry.path)
     except ToolError:
-        # Binary, unreadable or gone since it was listed: nothing to search in.
-        found.skipped += 1
-        return
-    found.searched += 1
-    before = len(found.lines)
-    for place, text in texts:
-        numbers = await matcher.lines(text, timeout_s=walk.left_s)
-        if numbers is None:
-            walk.cut = f"gave up in {entry.path}: matching took too long"
-            return
-        _add(found, place, text, numbers)
-    found.files += len(found.lines) > before
-
-
-async def _texts(documents: Documents, entry: Entry) -> list[tuple[str, str]]:
-    """What to search in a document: pairs of where it is and its text."""
-    if entry.type != "notebook":
-        return [(f"{entry.path}:", (await documents.read_text(entry.path)).text)]
-    notebook = await documents.read_notebook(entry.path)
+        return None  # binary, unreadable, or gone since it was listed
     return [(f"{entry.path} {cell_name(cell)} line ", cell.source) for cell in notebook.cells]
 
 
