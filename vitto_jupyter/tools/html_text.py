@@ -1,53 +1,70 @@
-"""HTML outputs as text: tables row by row, scripts and styles left out. Pure."""
+"""HTML outputs as text: tables row by row, scripts and styles left out. Pure.
+
+Not html.parser: that one takes quadratic time on hostile input, and outputs are anybody's.
+"""
 
 from __future__ import annotations
 
+import html as entities
 import re
-from html.parser import HTMLParser
 
+_TAG = re.compile(r"(<[^<>]*>)")
+_NAME = re.compile(r"</?\s*([a-zA-Z][a-zA-Z0-9]*)")
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _SKIPPED = frozenset({"script", "style", "head", "template", "svg"})
 _BREAKS = frozenset({"p", "div", "br", "tr", "table", "li", "h1", "h2", "h3", "h4", "pre"})
-_PARSED_CHARS = 400_000
+_READ_CHARS = 400_000
 
 
 def html_text(html: str) -> str:
     """The readable text of `html`; cells of a table row are joined with " | "."""
-    parser = _Reader()
-    parser.feed(html[:_PARSED_CHARS])
-    parser.close()
-    lines = (re.sub(r"[ \t]+", " ", line).strip(" |") for line in parser.text().split("\n"))
-    text = "\n".join(line for line in lines if line)
-    if len(html) > _PARSED_CHARS:
-        text += f"\n[… {len(html) - _PARSED_CHARS:,} characters of HTML left out …]"
-    if parser.scripts:
+    pieces: list[str] = []
+    skipping = ""
+    scripts = 0
+    for piece in _TAG.split(_head(html)):
+        tag = _tag_of(piece)
+        if tag is None:
+            if not skipping:
+                pieces.append(_BLANKS.sub(" ", piece))
+        elif skipping:
+            skipping = "" if piece.startswith("</") and tag == skipping else skipping
+        elif tag in _SKIPPED:
+            scripts += tag == "script"
+            skipping = "" if piece.startswith("</") or piece.endswith("/>") else tag
+        else:
+            pieces.append(_in_place_of(tag, is_end=piece.startswith("</")))
+    text = _tidied("".join(pieces))
+    if len(html) > _READ_CHARS:
+        text += f"\n[… {len(html) - _READ_CHARS:,} characters of HTML left out …]"
+    if scripts:
         text += "\n[script left out]"
     return text.strip()
 
 
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.scripts = 0
-        self._pieces: list[str] = []
-        self._skipping: list[str] = []
+def _head(html: str) -> str:
+    """The part that is read; a tag that would be cut through is left out."""
+    if len(html) <= _READ_CHARS:
+        return html
+    head = html[:_READ_CHARS]
+    return head[: head.rfind("<")] if head.rfind("<") > head.rfind(">") else head
 
-    def text(self) -> str:
-        return "".join(self._pieces)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _SKIPPED:
-            self.scripts += tag == "script"
-            self._skipping.append(tag)
-        elif tag in _BREAKS:
-            self._pieces.append("\n")
-        elif tag in ("td", "th"):
-            self._pieces.append(" | ")
+def _tag_of(piece: str) -> str | None:
+    """The lower-case name of a tag, "" for a comment or the like, None for text."""
+    if not (piece.startswith("<") and piece.endswith(">")):
+        return None
+    name = _NAME.match(piece)
+    return name[1].lower() if name else ""
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self._skipping:
-            while self._skipping.pop() != tag:
-                pass
 
-    def handle_data(self, data: str) -> None:
-        if not self._skipping:
-            self._pieces.append(data.replace("\n", " "))
+def _in_place_of(tag: str, *, is_end: bool) -> str:
+    if tag in _BREAKS:
+        return "\n"
+    if tag == "img":
+        return "[image] "
+    return " | " if tag in ("td", "th") and not is_end else ""
+
+
+def _tidied(text: str) -> str:
+    lines = (entities.unescape(_BLANKS.sub(" ", line)).strip(" |") for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ OUTPUT_CHARS = 6_000
 OUTLINE_COUNT = 100
 _TEXT_TYPES = ("text/markdown", "text/plain", "text/latex")
 _SCRIPT_TYPES = ("application/javascript", "text/javascript")
+# "<pandas.io.formats.style.Styler at 0x7f…>": says nothing that the HTML does not
+_NAME_ONLY = re.compile(r"<[\w. ]+(?: at 0x[0-9a-fA-F]+)?>")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -198,7 +201,7 @@ def _data_text(data: JsonObject, images: Images) -> str:
     html = _joined(data.get("text/html"))
     for kind in _TEXT_TYPES:
         text = plain(_joined(data.get(kind)))
-        if text and not (html and text.startswith("<IPython.core.display")):
+        if text and not (html and _NAME_ONLY.fullmatch(text)):
             return text.rstrip("\n")
     if html:
         return html_text(html) or "[HTML without text left out]"

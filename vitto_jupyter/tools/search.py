@@ -164,6 +164,8 @@ def _search_result(args: SearchCode, found: _Found, walk: Walk) -> ToolResult:
         notes.append(f"cut at {found.limit} matches, there may be more: narrow it with path")
     if walk.cut:
         notes.append(f"incomplete, {walk.cut}: narrow it with path or include")
+    if walk.unusable:
+        notes.append(f"{count_of(walk.unusable, 'deceptive name')} left out")
     if found.skipped:
         notes.append(f"{count_of(found.skipped, 'large or binary file')} not searched")
     if args.regex and found.long_lines:
@@ -216,6 +218,8 @@ async def _list(ctx: ToolContext, args: ListFiles, glob: Glob, start: str) -> To
     lines = names or ["No file matches."]
     if is_cut:
         lines.append(f"[cut at {args.max_results}: narrow the pattern]")
+    if walk.unusable:
+        lines.append(f"[{count_of(walk.unusable, 'deceptive name')} left out]")
     if walk.cut:
         lines.append(f"[incomplete, {walk.cut}: narrow the pattern]")
     return done("\n".join(lines), count=len(names))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 
-from ..errors import ToolError
+from ..errors import PathRefused, ToolError
 from ..workspace.base import Entry, Workspace
-from ..workspace.paths import name_of, parent_of
+from ..workspace.paths import api_path, name_of, parent_of
 from .globs import IgnoreRules, ignore_rules, is_ignored
 
 _MAX_DEPTH = 32
@@ -16,10 +16,14 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 
 
 class Walk:
-    """One walk. `cut` says in words why it ended early; "" when everything was visited."""
+    """One walk. `cut` says in words why it ended early; "" when everything was visited.
+
+    `unusable` counts names that are left out because they hide what they are.
+    """
 
     def __init__(self, workspace: Workspace, *, deadline_s: float) -> None:
         self.cut = ""
+        self.unusable = 0
         self._documents = workspace.documents
         self._git = workspace.git
         self._ends_at = time.monotonic() + deadline_s
@@ -40,6 +44,9 @@ class Walk:
             for entry in await self._list(folder, is_start=folder == start):
                 if self._is_over():
                     return
+                if not _is_usable(entry.path):
+                    self.unusable += 1
+                    continue
                 is_folder = entry.type == "directory"
                 if is_ignored(rules, entry.path, is_folder=is_folder):
                     continue
@@ -85,3 +92,11 @@ class Walk:
     async def _rules_of(self, folder: str) -> IgnoreRules | None:
         text = await self._git.ignore_text(folder)
         return ignore_rules(folder, text) if text else None
+
+
+def _is_usable(path: str) -> bool:
+    """A name with a line end or reversed text could forge a line of a result."""
+    try:
+        return api_path(path) == path
+    except PathRefused:
+        return False

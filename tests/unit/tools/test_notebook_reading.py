@@ -1,10 +1,13 @@
 import base64
 import struct
+import time
+from random import Random
 
 import pytest
 from tool_calls import ToolCalls
 
-from vitto_jupyter.tools.notebook_view import CALL_CHARS
+from vitto_jupyter.tools.images import Images
+from vitto_jupyter.tools.notebook_view import CALL_CHARS, outputs_text
 from vitto_jupyter.workspace.base import Cell
 from vitto_jupyter.workspace.memory import error, memory_workspace, notebook_of, result, stream
 
@@ -205,6 +208,34 @@ async def test_an_html_table_becomes_text():
     shown = await _outputs_of(_display(text_html=html))
     assert "a | b\n1 | 2" in shown.output
     assert "x()" not in shown.output and "[script left out]" in shown.output
+
+
+async def test_a_styled_table_is_read_from_its_html():
+    html = "<img src='data:image/png;base64," + "A" * 5000 + "'><table><tr><td>7</td></tr></table>"
+    shown = await _outputs_of(
+        _display(text_html=html, text_plain="<pandas.io.formats.style.Styler at 0x7f00>")
+    )
+    assert "--- output\n[image]\n7" in shown.output
+
+
+async def test_hostile_html_takes_no_time():
+    for piece in ("<!", "</", "<![CDATA[", "<!--", "<a ", "<script>", "&", "<svg/"):
+        began = time.monotonic()
+        await _outputs_of(_display(text_html=piece * (400_000 // len(piece))))
+        assert time.monotonic() - began < 5, piece
+
+
+async def test_small_outputs_are_always_there_in_full():
+    """A mix-up of units once hid every output of a peer: so all sizes are tried."""
+    random = Random(7)
+    for _ in range(200):
+        sizes = [random.choice([1, 50, 300, 5_000, 200_000]) for _ in range(random.randint(1, 20))]
+        outputs = [stream(f"<{at}>" + "x" * size + f"</{at}>") for at, size in enumerate(sizes)]
+        text = outputs_text(outputs, Images())
+        assert len(text) < 20_000
+        for at, size in enumerate(sizes):
+            if size <= 300:
+                assert f"<{at}>" + "x" * size + f"</{at}>" in text
 
 
 async def test_plain_text_is_preferred_to_html():

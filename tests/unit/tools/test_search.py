@@ -185,6 +185,14 @@ async def test_a_long_list_is_cut_and_says_so():
     assert len(await _names(calls, "*.txt", max_results=500)) == 500
 
 
+async def test_names_that_could_forge_a_line_are_left_out_and_counted():
+    calls = _calls({"a\nb.txt": "needle", "x\u202e.txt": "needle", "ok.txt": "needle"})
+    assert await _names(calls, "*") == ["ok.txt", "[2 deceptive names left out]"]
+    result = await calls.call("search_code", pattern="needle")
+    assert _hits(result) == ["ok.txt:1: needle"]
+    assert "2 deceptive names left out" in result.output
+
+
 async def test_a_tree_without_end_ends():
     calls = _calls({"/".join(["d"] * 200) + "/x.txt": ""})
     assert await _names(calls, "x.txt") == ["No file matches."]
