@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,16 @@ if TYPE_CHECKING:
     from .workspace.jupyter_terminals import JupyterTerminals
     from .workspace.live import LiveDocuments
 
+ADAPTERS = (
+    ".tools.context",
+    ".tools.running",
+    ".tools.diagnostics",
+    ".tools.search",
+    ".workspace.jupyter_documents",
+    ".workspace.jupyter_kernels",
+    ".workspace.jupyter_terminals",
+    ".workspace.live",
+)
 # where tests put providers of their own, by name
 PROVIDERS_SETTING = "vitto_providers"
 
@@ -68,7 +80,10 @@ class Composition:
     def client_tools(self) -> ClientTools:
         return ClientTools(timeout_s=self.settings.command_timeout_s)
 
-    def workbench(self) -> Workbench:
+    async def workbench(self) -> Workbench:
+        if "_workbench" not in vars(self):
+            # over a second of imports: others must be served meanwhile
+            await asyncio.to_thread(lambda: [import_module(m, __package__) for m in ADAPTERS])
         return self._workbench
 
     @cached_property
@@ -78,14 +93,13 @@ class Composition:
         from .workspace.base import Workspace
         from .workspace.local_git import LocalGit
 
-        server = self._server
         workspace = Workspace(
-            root=server.root_dir,
+            root=self._server.root_dir,
             documents=self._documents,
             terminals=self._terminals,
             kernels=self._kernels,
             front_ends=self.hosts,
-            git=LocalGit(Path(server.root_dir)),
+            git=LocalGit(Path(self._server.root_dir)),
         )
 
         async def read_context(path: str | None) -> WorkspaceContext:
@@ -98,7 +112,9 @@ class Composition:
         from .workspace.jupyter_documents import JupyterDocuments
         from .workspace.live import LiveDocuments
 
-        return LiveDocuments(self.hosts, JupyterDocuments(self._server.contents_manager))
+        documents = LiveDocuments(self.hosts, JupyterDocuments(self._server.contents_manager))
+        self.hosts.listen(documents.pages_changed)
+        return documents
 
     @cached_property
     def _kernels(self) -> JupyterKernels:

@@ -25,7 +25,7 @@ class AgentSessionHandler(VittoHandler):
         after = await sessions.last_seq(session_id)
         calls, toolset = self.services.client_tools.prepare(
             wanted=body.tools,
-            server=self.services.workbench().toolset,
+            server=(await self.services.workbench()).toolset,
             mode=body.autonomy_level,
         )
         start = StartTurn(prompt=body.message, context=body.context, mode=body.autonomy_level)

@@ -13,6 +13,7 @@ class ContextHandler(VittoHandler):
     @authenticated
     @authorized
     async def get(self) -> None:
-        path = self.get_query_argument("path", None)
+        path = self.query("path")
         checked = api_path(path) if path else None
-        self.reply(200, await self.services.workbench().read_context(checked))
+        bench = await self.services.workbench()
+        self.reply(200, await bench.read_context(checked))

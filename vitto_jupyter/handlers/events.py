@@ -44,7 +44,7 @@ class EventsHandler(VittoHandler):
         return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 
     def _closes_when_idle(self) -> bool:
-        idle = self.get_query_argument("idle", "keep")
+        idle = self.query("idle", "keep")
         if idle not in ("keep", "close"):
             raise BadRequest("idle must be keep or close.")
         return idle == "close"

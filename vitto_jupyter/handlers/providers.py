@@ -15,6 +15,6 @@ class ProvidersHandler(VittoHandler):
     @authenticated
     @authorized
     async def get(self) -> None:
-        session_id = self.get_query_argument("session_id", None)
+        session_id = self.query("session_id")
         wish = await self.services.sessions.wish(self.id(session_id)) if session_id else Wish()
         self.reply(200, await self.services.choice.overview(wish))

@@ -55,6 +55,7 @@ class OpenSession:
         self.turn: Turn | None = None
         self.uses = 0
         self.starting = asyncio.Lock()
+        self.saving_record = asyncio.Lock()
         self._end: tuple[str, TurnFinished] | None = None
         self._saving = asyncio.Lock()
         self._lock = lock

@@ -66,7 +66,7 @@ class SessionManager:
     """All sessions of one contents root.
 
     Args:
-        workbench: Gives the workspace and the tools; called at the first turn.
+        workbench: Gives the workspace and the tools; first called by the first turn.
         wake: Called with a session id when idle pages should look at that session.
     """
 
@@ -77,7 +77,7 @@ class SessionManager:
         root: str,
         clock: Clock,
         choice: ProviderChoice,
-        workbench: Callable[[], Workbench],
+        workbench: Callable[[], Awaitable[Workbench]],
         wake: Callable[[str], None],
     ) -> None:
         self._settings = settings
@@ -236,7 +236,7 @@ class SessionManager:
     ) -> Outcome:
         if isinstance(choice, ProviderError):
             return failure(choice)
-        bench = self._workbench()
+        bench = await self._workbench()
         tools = toolset or bench.toolset
         conversation = await session.conversation(system=system_prompt(), tools=tools.specs)
         if toolset is not None and toolset.specs != conversation.tools:
@@ -322,7 +322,7 @@ class SessionManager:
             return found
         try:
             async with asyncio.timeout(STILL_RUNNING_TIMEOUT_S):
-                kernels = await self._workbench().workspace.kernels.running()
+                kernels = await (await self._workbench()).workspace.kernels.running()
         except (TimeoutError, VittoError):
             return found
         busy = [k.path for k in kernels if k.state == "busy" and k.path in paths]
@@ -341,10 +341,11 @@ class SessionManager:
         """session.json is only an index: failing to write it costs no data."""
         update = {**changes, "updated_at": self._clock.now_iso()}
         session.record = session.record.model_copy(update=update)
-        try:
-            await asyncio.to_thread(self._records.save, session.record)
-        except StorageFailed as err:
-            log.warning("%s", err.message)
+        async with session.saving_record:
+            try:
+                await asyncio.to_thread(self._records.save, session.record)
+            except StorageFailed as err:
+                log.warning("%s", err.message)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -53,11 +53,14 @@ class Home:
             root=self.root,
             clock=clock,
             choice=choice,
-            workbench=lambda: Workbench(self.workspace, self.toolset, self.read_context),
+            workbench=self.workbench,
             wake=self.woken.append,
         )
         self.managers.append(manager)
         return manager
+
+    async def workbench(self) -> Workbench:
+        return Workbench(self.workspace, self.toolset, self.read_context)
 
     async def read_context(self, path: str | None) -> WorkspaceContext:
         return WorkspaceContext(
