@@ -23,6 +23,7 @@ from .retries import retry_delay_s
 from .texts import clean
 
 _log = logging.getLogger(__name__)
+SLICE_S = 0.005
 
 
 async def ask_model(
@@ -71,12 +72,17 @@ async def ask_model(
 
 
 async def _stream(request: ModelRequest, provider: Provider, sink: EventSink) -> Answer:
+    loop = asyncio.get_running_loop()
+    yielded_at = loop.time()
     async with aclosing(provider.stream(request)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Answer):
                 return piece
             await _show(piece, sink)
-            await asyncio.sleep(0)  # a fast stream must not keep the server from its work
+            if loop.time() - yielded_at > SLICE_S:
+                # a stream that never waits must not keep the server from its work
+                await asyncio.sleep(0)
+                yielded_at = loop.time()
     raise ProviderError("The model's answer broke off.", code="stream_cut", retryable=True)
 
 

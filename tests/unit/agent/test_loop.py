@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from vitto_jupyter.agent.asking import SLICE_S
 from vitto_jupyter.agent.loop import MAX_CUTS
 from vitto_jupyter.agent.ports import Answered
 from vitto_jupyter.errors import StorageFailed
 from vitto_jupyter.protocol.events import Notice, ToolFinished, ToolRequested, UsageUpdated
-from vitto_jupyter.providers.base import Message, TokenUsage
+from vitto_jupyter.providers.base import Message, ModelRequest, Piece, TokenUsage
 from vitto_jupyter.providers.scripted import ScriptedProvider, block, call, say, step, think
 from vitto_jupyter.settings import Settings
 from vitto_jupyter.testing.doubles import AutoApprover, MemoryStore, RecordingSink
@@ -113,6 +116,17 @@ async def test_requested_call_shows_its_input_and_effect() -> None:
     assert shown == [("change", {"text": "b"}, "write"), ("nothing", {"x": 1}, "read")]
 
 
+class BusyProvider(ScriptedProvider):
+    """Pieces that never wait, each taking as long as the loop may go without a pause."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Piece]:
+        async for piece in super().stream(request):
+            until = time.monotonic() + 1.1 * SLICE_S
+            while time.monotonic() < until:
+                pass
+            yield piece
+
+
 async def test_server_gets_to_run_between_the_pieces_of_a_fast_stream() -> None:
     ticks = []
 
@@ -121,7 +135,8 @@ async def test_server_gets_to_run_between_the_pieces_of_a_fast_stream() -> None:
             ticks.append(len(agent.sink.events))
             await asyncio.sleep(0)
 
-    agent = agent_of(say(*"abcdefgh"))
+    agent = agent_of()
+    agent.provider = BusyProvider(say(*"abcdefgh"))
     ticker = asyncio.create_task(tick())
     await agent.run()
     ticker.cancel()
