@@ -132,6 +132,7 @@ def builtin_toolset() -> Toolset:
     # Imported on use: a server that never starts a turn does not pay for the tools.
     from . import (
         cell_edits,
+        cell_inserts,
         context,
         diagnostics,
         editing,
@@ -154,7 +155,7 @@ def builtin_toolset() -> Toolset:
             files.SHOW_DIFF,
             notebooks.READ_NOTEBOOK,
             cell_edits.EDIT_CELL,
-            cell_edits.INSERT_CELLS,
+            cell_inserts.INSERT_CELLS,
             cell_edits.DELETE_CELLS,
             kernels.RUN_CELLS,
             kernels.EXECUTE_CODE,
