@@ -3,8 +3,6 @@
  * ours, so its state is found by shape among the editor's state fields; where that shape is
  * not there, nothing is reported.
  */
-import type { CodeEditor } from '@jupyterlab/codeeditor';
-import { CodeMirrorEditor } from '@jupyterlab/codemirror';
 import type { EditorState } from '@codemirror/state';
 import type { Diagnostic } from '../../../protocol/types';
 
@@ -12,10 +10,6 @@ import type { Diagnostic } from '../../../protocol/types';
 export type Problem = Omit<Diagnostic, 'path'>;
 
 const MOST = 100;
-
-export function problemsIn(editor: CodeEditor.IEditor | null, cellId: string | null): Problem[] {
-  return editor instanceof CodeMirrorEditor ? problemsOf(editor.state, cellId) : [];
-}
 
 export function problemsOf(state: EditorState, cellId: string | null): Problem[] {
   return found(state)

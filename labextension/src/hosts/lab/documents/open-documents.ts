@@ -2,12 +2,14 @@
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { CodeEditor } from '@jupyterlab/codeeditor';
+import { CodeMirrorEditor } from '@jupyterlab/codemirror';
 import { Signal, type ISignal } from '@lumino/signaling';
 import type { HeldDocument } from '../../../protocol/types';
 import { currentWidget } from '../current-widget';
 import { apiPath, editorOf } from '../places';
 import { NotebookPanel } from '@jupyterlab/notebook';
-import { problemsIn, type Problem } from './lint';
+import { problemsOf, type Problem } from './lint';
 import { isSharedText, type SharedText } from './text';
 import type { NotebookContext } from './notebook';
 
@@ -145,4 +147,8 @@ function typeOf(context: Context): HeldDocument['type'] | null {
 
 function isNotebook(context: DocumentRegistry.Context): context is Context & NotebookContext {
   return 'cells' in context.model;
+}
+
+function problemsIn(editor: CodeEditor.IEditor | null, cellId: string | null): Problem[] {
+  return editor instanceof CodeMirrorEditor ? problemsOf(editor.state, cellId) : [];
 }

@@ -5,7 +5,7 @@ const TAGS = /[\u{E0000}-\u{E007F}]+/gu;
 /** Marks that reorder or hide text around them. */
 const BIDI = /[\u202A-\u202E\u2066-\u2069]/g;
 /** Nesting that only an attack has; parsers need quadratic time for it. */
-const BOMB = /(?:[>[(*_~`!<-]\s?){300,}/;
+const BOMB = /(?:[>[(*_~`!<-]\s?){1000,}/;
 const LONGEST_CHARS = 400_000;
 
 /** Hidden characters made visible. `say` names their number in the user's language. */
