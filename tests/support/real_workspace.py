@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,13 @@ from typing import Any
 from vitto_jupyter.workspace.base import RunEdit
 from vitto_jupyter.workspace.jupyter_kernels import JupyterKernels
 from vitto_jupyter.workspace.jupyter_terminals import JupyterTerminals
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    """Wait for a state of other processes, which no event here tells."""
+    async with asyncio.timeout(30):
+        while not reached():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 @dataclass

@@ -55,6 +55,7 @@ __vitto_mark='\[\033]633;B;@KEY@\007\]'
 __vitto_prompt() {
   local status=$?
   builtin set +H
+  builtin unalias -a
   builtin shopt -u expand_aliases
   builtin shopt -s interactive_comments
   builtin printf '\033]633;D;%s;%s\007' "$__vitto_key" "$status"

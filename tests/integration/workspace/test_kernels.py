@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_workspace import Changes, RealKernels, real_kernels
+from real_workspace import Changes, RealKernels, real_kernels, until
 
 from vitto_jupyter.errors import KernelUnavailable, ToolError
 from vitto_jupyter.workspace.base import ClearOutputs, Execution, SetOutput
@@ -59,6 +59,19 @@ class Running:
         async with asyncio.timeout(within_s):
             execution = await self.task
         return execution, time.monotonic() - began
+
+
+class Gate:
+    """A file that code in the kernel waits for."""
+
+    def __init__(self, kernels: RealKernels) -> None:
+        self._path = Path(kernels.manager.root_dir, "gate")
+        self.wait = (
+            f"import os, time\nwhile not os.path.exists({str(self._path)!r}): time.sleep(.01)\n"
+        )
+
+    def open(self) -> None:
+        self._path.touch()
 
 
 def text(execution: Execution) -> str:
@@ -136,15 +149,14 @@ async def test_outputs_arrive_while_the_cell_runs(kernels: RealKernels) -> None:
     kernel_id = await started(kernels)
     seen: list[str] = []
 
+    gate = Gate(kernels)
+
     async def on_change(edits: Any) -> None:
         seen.extend(edit.output["text"] for edit in edits)
-        Path(gate).touch()  # the cell goes on only when its first line has arrived here
+        gate.open()  # the cell goes on only when its first line has arrived here
 
-    gate = kernels.manager.root_dir + "/gate"
-    code = f"import os, time\nprint('one', flush=True)\nwhile not os.path.exists({gate!r}): "
-    execution = await execute(
-        kernels, kernel_id, code + "time.sleep(.01)\nprint('two')", on_change=on_change
-    )
+    code = f"print('one', flush=True)\n{gate.wait}print('two')"
+    execution = await execute(kernels, kernel_id, code, on_change=on_change)
     assert seen == ["one\n", "two\n"]
     assert text(execution) == "one\ntwo\n"
 
@@ -289,31 +301,25 @@ async def test_a_failed_change_ends_the_call_and_not_the_kernel(kernels: RealKer
 
 async def test_at_the_deadline_the_kernel_works_on(kernels: RealKernels) -> None:
     kernel_id = await started(kernels)
-    await execute(kernels, kernel_id, "import time")
-    gate = kernels.manager.root_dir + "/gate"
-    code = (
-        "import os\nprint('one', flush=True)\n"
-        f"while not os.path.exists({gate!r}): time.sleep(.01)\ndone = True"
-    )
+    gate = Gate(kernels)
+    code = f"print('one', flush=True)\n{gate.wait}done = True"
+    await execute(kernels, kernel_id, "")  # the kernel is up: the deadline is for the code alone
     execution = await execute(kernels, kernel_id, code, timeout_s=1.0)
     assert (execution.state, text(execution)) == ("running", "one\n")
-    Path(gate).touch()
+    gate.open()
     after = await execute(kernels, kernel_id, "print(done)", cell_id="c2")
     assert text(after) == "True\n"
 
 
 async def test_cancelling_stops_watching_only(kernels: RealKernels) -> None:
     kernel_id = await started(kernels)
-    gate = kernels.manager.root_dir + "/gate"
-    code = (
-        "import os, time\nprint('one', flush=True)\n"
-        f"while not os.path.exists({gate!r}): time.sleep(.01)\ndone = True"
-    )
+    gate = Gate(kernels)
+    code = f"print('one', flush=True)\n{gate.wait}done = True"
     running = await Running(kernels, kernel_id, code).started()
     running.task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running.end(within_s=1)
-    Path(gate).touch()
+    gate.open()
     assert text(await execute(kernels, kernel_id, "print(done)", cell_id="c2")) == "True\n"
 
 
@@ -460,20 +466,17 @@ async def test_a_first_run_while_the_user_runs_a_long_cell_still_sees_its_output
     kernels: RealKernels,
 ) -> None:
     kernel_id = await started(kernels)
-    gate = kernels.manager.root_dir + "/gate"
+    gate = Gate(kernels)
     user = kernels.manager.get_kernel(kernel_id).client()
     user.start_channels()
     try:
         await user.wait_for_ready(timeout=30)
-        user.execute(f"import os, time\nwhile not os.path.exists({gate!r}): time.sleep(.01)")
-        async with asyncio.timeout(10):
-            while kernels.manager.kernel_model(kernel_id)["execution_state"] != "busy":
-                await asyncio.sleep(0.01)
+        user.execute(gate.wait)
+        await until(lambda: kernels.manager.kernel_model(kernel_id)["execution_state"] == "busy")
         ours = asyncio.create_task(execute(kernels, kernel_id, "print('ours')"))
-        async with asyncio.timeout(10):
-            while not kernels.port._links:  # the link is there: the request is on its way
-                await asyncio.sleep(0.01)
-        Path(gate).touch()
+        # The link is there: the request is on its way.
+        await until(lambda: kernel_id in kernels.port._links)
+        gate.open()
         assert text(await ours) == "ours\n"
     finally:
         user.stop_channels()
