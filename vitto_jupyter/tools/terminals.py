@@ -94,7 +94,10 @@ def _report(result: CommandResult) -> ToolResult:
         "exit_code": result.exit_code,
         "seconds": round(result.seconds, 3),
     }
-    text = f"exit code {result.exit_code}, {took}\n{output or '(no output)'}"
+    if not result.terminal_name:
+        took += ", without a visible terminal"
+    because = f" ({result.ended})" if result.ended else ""
+    text = f"exit code {result.exit_code}, {took}{because}\n{output or '(no output)'}"
     if result.timed_out:
         error = f"Time-out after {took}: the command had not ended and was stopped."
         return failed(error, output=output, state="timed_out", **metadata)
@@ -102,7 +105,8 @@ def _report(result: CommandResult) -> ToolResult:
         error = f"The shell itself ended: {result.ended or 'no exit code came'}."
         return failed(error, output=output, state="ended", **metadata)
     if result.exit_code != 0:
-        return failed(f"Exit code {result.exit_code}, {took}.", output=output, **metadata)
+        error = f"Exit code {result.exit_code}, {took}{because}."
+        return failed(error, output=output, **metadata)
     return done(text, **metadata)
 
 

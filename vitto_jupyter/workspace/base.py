@@ -194,9 +194,11 @@ class Documents(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """The end of a command. `exit_code` None: the shell itself ended, see `ended`.
+    """The end of a command. `exit_code` None: the shell itself ended, and gave none.
 
-    `output` is clean text, head and tail when long; `total_chars` counts all of it.
+    `output` is clean text, head and tail when long; `total_chars` counts all of it. `ended` says
+    what else ended or why the command was ended, "" when it just ended. `terminal_name` "" means
+    that there was no terminal to watch it in.
     """
 
     exit_code: int | None
