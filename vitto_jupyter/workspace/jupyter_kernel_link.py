@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import KernelUnavailable
 from .execution import Collector, Displays
 from .kernel_run import EndState, KernelRun
+from .output_widgets import OutputWidgets
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ class KernelLink:
         self._runs: OrderedDict[str, KernelRun] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
         self._watcher: asyncio.Task[None] | None = None
+        self._widgets = OutputWidgets()
         self._heard = asyncio.Event()
         self._last_iopub = 0.0
         self._pid = _pid(self._kernel)
@@ -181,11 +183,14 @@ class KernelLink:
             return
         if msg_type == "status":
             self.busy = content.get("execution_state") == "busy"
+        if msg_type.startswith("comm_"):
+            self._widgets.follow(msg_type, content)
         run = self._runs.get((message.get("parent_header") or {}).get("msg_id") or "")
         if run is None:
             self._on_foreign(msg_type, content)
             return
-        run.take_iopub(msg_type, message)
+        if not (run.state is None and self._widgets.capture(run.msg_id, msg_type, content)):
+            run.take_iopub(msg_type, message)
         self._finish_if_answered(run)
 
     def _on_foreign(self, msg_type: str, content: dict[str, Any]) -> None:
@@ -204,8 +209,17 @@ class KernelLink:
 
     def _finish_if_answered(self, run: KernelRun) -> None:
         # A restart interrupts first: the reply then looks like an error of the code.
-        if run.answered and not getattr(self._kernel, "shutting_down", False):
-            run.end()
+        if run.state is None and run.answered and not self._shutting_down:
+            self._finish(run)
+
+    def _finish(self, run: KernelRun) -> None:
+        run.end()
+        for content in self._widgets.take(run.msg_id):
+            self._client.shell_channel.send(self._client.session.msg("comm_msg", content))
+
+    @property
+    def _shutting_down(self) -> bool:
+        return bool(getattr(self._kernel, "shutting_down", False))
 
     # -- death -------------------------------------------------------------------------------
 
@@ -233,7 +247,7 @@ class KernelLink:
         shutting_down_s = 0.0
         while self._open_runs:
             await asyncio.sleep(_WATCH_EVERY_S)
-            shutting_down = getattr(self._kernel, "shutting_down", False)
+            shutting_down = self._shutting_down
             shutting_down_s = shutting_down_s + _WATCH_EVERY_S if shutting_down else 0.0
             if self.kernel_id not in self._manager:
                 self._stop_using("died")
@@ -249,7 +263,7 @@ class KernelLink:
         quiet = time.monotonic() - self._last_iopub > _LOST_IDLE_S
         for run in self._open_runs:
             if run.answered or (run.reply is not None and quiet):
-                run.end()
+                self._finish(run)
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.create_task(work)

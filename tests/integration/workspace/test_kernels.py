@@ -232,6 +232,20 @@ async def test_clear_output_leaves_the_last_frame(kernels: RealKernels) -> None:
     assert outputs == execution.outputs
 
 
+async def test_what_an_output_widget_captures_is_in_the_widget_and_not_in_the_cell(
+    kernels: RealKernels,
+) -> None:
+    pytest.importorskip("ipywidgets")
+    kernel_id = await started(kernels)
+    await execute(kernels, kernel_id, "import ipywidgets\nout = ipywidgets.Output()")
+    code = "print('before')\nwith out:\n    print('inside')\nprint('after')"
+    execution = await execute(kernels, kernel_id, code, cell_id="c2")
+    assert text(execution) == "before\nafter\n"
+    await execute(kernels, kernel_id, "with out: print('again')", cell_id="c3")
+    shown = await execute(kernels, kernel_id, "print([o['text'] for o in out.outputs])")
+    assert text(shown) == "['inside\\n', 'again\\n']\n"
+
+
 async def test_scratch_code_is_not_in_the_history(kernels: RealKernels) -> None:
     kernel_id = await started(kernels)
     await execute(kernels, kernel_id, "kept = 1", cell_id="c1")
