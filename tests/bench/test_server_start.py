@@ -1,0 +1,80 @@
+"""Server start with and without Vitto, in pairs: seconds until it answers, and memory.
+
+pytest --bench tests/bench/test_server_start.py -s
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from lab import free_port
+
+PAIRS = 7
+TOKEN = "bench"
+
+
+def start_once(folder: Path, *, with_vitto: bool) -> tuple[float, float]:
+    """Seconds from the start to the first answer, and resident MiB then."""
+    port = free_port()
+    extensions = {"vitto_jupyter": with_vitto, "jupyterlab": False}
+    command = [
+        *(sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root"),
+        f"--port={port}",
+        f"--IdentityProvider.token={TOKEN}",
+        f"--ServerApp.root_dir={folder}",
+        f"--ServerApp.jpserver_extensions={extensions}",
+    ]
+    environment = {**os.environ, "HOME": str(folder)}
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        seconds = _until_it_answers(port, process) - began
+        return seconds, _resident_mib(process.pid)
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+def _until_it_answers(port: int, process: subprocess.Popen[bytes]) -> float:
+    import httpx
+
+    while process.poll() is None:
+        try:
+            httpx.get(f"http://127.0.0.1:{port}/api?token={TOKEN}", timeout=5)
+            return time.perf_counter()
+        except httpx.TransportError:
+            time.sleep(0.01)
+    raise AssertionError("the server ended")
+
+
+def _resident_mib(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(600)
+def test_server_start(tmp_path: Path) -> None:
+    start_once(tmp_path, with_vitto=True)  # fills the caches of both
+    pairs = []
+    for number in range(PAIRS):
+        # the order alternates, so that drift of the machine favours neither
+        order = (False, True) if number % 2 else (True, False)
+        measured = {with_vitto: start_once(tmp_path, with_vitto=with_vitto) for with_vitto in order}
+        pairs.append((measured[False], measured[True]))
+    without = statistics.median(plain[0] for plain, _ in pairs)
+    seconds = [ours[0] - plain[0] for plain, ours in pairs]
+    memory = [ours[1] - plain[1] for plain, ours in pairs]
+    sys.stdout.write(
+        f"\nserver start without Vitto {without:.2f} s; with it "
+        f"{statistics.median(seconds):+.3f} s (from {min(seconds):+.3f} to {max(seconds):+.3f}), "
+        f"{statistics.median(memory):+.1f} MiB; {PAIRS} pairs\n"
+    )
