@@ -33,7 +33,7 @@ export function addToPalette(vitto: Vitto, palette: ICommandPalette): void {
 }
 
 export function addToLauncher(launcher: ILauncher, category: string): void {
-  launcher.add({ command: COMMANDS.open, category, rank: 0 });
+  launcher.add({ command: COMMANDS.open, args: { isLauncher: true }, category, rank: 10 });
 }
 
 function addOpening(vitto: Vitto): void {

@@ -94,7 +94,7 @@ interface CellError {
   readonly text: string;
 }
 
-/** The error among the outputs of a cell: its name, and the traceback as plain text. */
+/** The error of a cell: its name, and what it says first, then the traceback as plain text. */
 export function errorOf(model: { readonly type: string }): CellError | null {
   if (model.type !== 'code') {
     return null;
@@ -104,8 +104,8 @@ export function errorOf(model: { readonly type: string }): CellError | null {
     if (outputs.get(i).type === 'error') {
       const { ename, evalue, traceback } = outputs.get(i).toJSON();
       const lines = Array.isArray(traceback) ? traceback.join('\n') : '';
-      const text = (lines || `${String(ename)}: ${String(evalue)}`).replace(/\x1b\[[\d;]*m/g, '');
-      return { name: String(ename), text: text.slice(-LONGEST_TRACEBACK_CHARS) };
+      const plain = lines.replace(/\x1b\[[\d;]*m/g, '').slice(-LONGEST_TRACEBACK_CHARS);
+      return { name: String(ename), text: `${String(ename)}: ${String(evalue)}\n\n${plain}` };
     }
   }
   return null;
