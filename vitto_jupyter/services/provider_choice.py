@@ -12,7 +12,8 @@ from ..protocol.requests import ModelChoice, ProviderInfo, ProvidersReply
 from ..providers.base import Availability, ModelInfo, Provider
 from ..settings import Settings
 
-MODELS_TIMEOUT_S = 8.0
+MENU_TIMEOUT_S = 8.0
+TURN_TIMEOUT_S = 60.0
 MODELS_KEPT_S = 600.0
 AUTO = "auto"
 HIDDEN = "scripted"
@@ -99,7 +100,7 @@ class ProviderChoice:
         model = wish.model or self._configured_model(provider)
         if model:
             return model
-        models = await self._known_models(provider)
+        models = await self._known_models(provider, timeout_s=TURN_TIMEOUT_S)
         if not models:
             raise ProviderError(
                 f"{provider.label} offers no model.", code="no_model", hint="Name one in Settings."
@@ -111,18 +112,20 @@ class ProviderChoice:
         is_theirs = self._settings.provider in (provider.name, AUTO) and provider.name != "demo"
         return self._settings.model if is_theirs else ""
 
-    async def _known_models(self, provider: Provider) -> tuple[ModelInfo, ...]:
+    async def _known_models(
+        self, provider: Provider, *, timeout_s: float
+    ) -> tuple[ModelInfo, ...]:
         """The provider's models, asked for at most every ten minutes."""
         now = self._clock.monotonic()
         at, models = self._models.get(provider.name, (0.0, ()))
         if models and now - at < MODELS_KEPT_S:
             return models
         try:
-            async with asyncio.timeout(MODELS_TIMEOUT_S):
+            async with asyncio.timeout(timeout_s):
                 models = await provider.models()
         except TimeoutError as err:
             raise ProviderError(
-                f"{provider.label} did not answer within {MODELS_TIMEOUT_S:g} s.",
+                f"{provider.label} did not answer within {timeout_s:g} s.",
                 code="unreachable",
                 hint="Check the network, the proxy and the base URL.",
                 retryable=True,
@@ -154,7 +157,7 @@ class ProviderChoice:
         models: tuple[ModelInfo, ...] = ()
         if availability.available:
             try:
-                models = await self._known_models(provider)
+                models = await self._known_models(provider, timeout_s=MENU_TIMEOUT_S)
             except ProviderError as err:
                 availability = Availability(available=False, reason=err.message, hint=err.hint)
         return ProviderInfo(
