@@ -24,8 +24,9 @@ SHOTS = Path(__file__).parents[2] / "test-results"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 expect.set_options(timeout=20_000)
 
-# harmless: a page that leaves while something loads
-IGNORED = re.compile(r"net::ERR_ABORTED|favicon|AbortError")
+# not ours: a page that leaves while something loads; the server's list of kernels while one
+# starts (500); a widget comm of another tab
+IGNORED = re.compile(r"net::ERR_ABORTED|favicon|AbortError|/api/kernels\?|^Comm not found")
 
 
 @pytest.fixture(scope="session")
@@ -62,8 +63,9 @@ def demo_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 class Desk:
     """One browser page on one Lab, as a user sees it."""
 
-    def __init__(self, page: Page, lab: Lab, folder: str) -> None:
+    def __init__(self, page: Page, lab: Lab, folder: str, workspace: str) -> None:
         self.page = page
+        self.workspace = workspace
         self.lab = lab
         self.folder = folder
         self.problems: list[str] = []
@@ -71,16 +73,19 @@ class Desk:
         page.on("pageerror", lambda error: self.problems.append(str(error)))
 
     def _listen(self, message: Any) -> None:
-        if message.type == "error" and not IGNORED.search(message.text):
-            self.problems.append(f"{message.text} ({message.location.get('url', '')})")
+        text = f"{message.text} ({message.location.get('url', '')})"
+        if message.type == "error" and not IGNORED.search(text):
+            self.problems.append(text)
 
     # -- going places -----------------------------------------------------------------------
 
     def open(self, name: str, *, theme: str = "light", query: str = "vitto=open") -> Desk:
-        self.page.goto(self.lab.lab_url(f"{self.folder}/{name}" if name else "", query))
+        path = f"{self.folder}/{name}" if name else ""
+        self.page.goto(self.lab.lab_url(path, query, workspace=self.workspace))
         self.ready()
-        if theme != "light":
-            self.command("apputils:change-theme", {"theme": THEMES[theme]})
+        self.command("apputils:change-theme", {"theme": THEMES[theme]})  # kept by the server
+        if query and name:
+            expect(self.vitto.locator(".vitto-dock")).to_contain_text(name)
         return self
 
     def ready(self) -> None:
@@ -164,7 +169,7 @@ def desk_on(request: pytest.FixtureRequest, browser: Browser, folder: str) -> It
             text = content if isinstance(content, str) else json.dumps(content, indent=1)
             (place / name).write_text(text)
         page = browser.new_context(viewport={"width": width, "height": 860}, **context).new_page()
-        opened.append(Desk(page, lab, folder))
+        opened.append(Desk(page, lab, folder, f"{folder}-{len(opened)}"))
         return opened[-1]
 
     yield make

@@ -128,8 +128,9 @@ class Lab:
             text, status = error.read(), error.code
         return status, json.loads(text) if text else None
 
-    def lab_url(self, path: str = "", query: str = "") -> str:
-        where = f"lab/tree/{path}" if path else "lab"
+    def lab_url(self, path: str = "", query: str = "", *, workspace: str = "default") -> str:
+        """The address of a page; a workspace of its own starts without anybody's open tabs."""
+        where = f"lab/workspaces/{workspace}" + (f"/tree/{path}" if path else "")
         return f"{self.url}{where}?token={self.token}{'&' + query if query else ''}"
 
     def _write_settings(self) -> None:
