@@ -98,7 +98,7 @@ JUPYTER = [
     "zmq",
 ]
 MAY_KNOW_JUPYTER = re.compile(
-    r"vitto_jupyter\.(app|cli|composition|handlers(\..+)?|client(\..+)?|workspace\.jupyter_\w+)"
+    r"vitto_jupyter\.(app|cli|composition|doctor|handlers(\..+)?|client(\..+)?|workspace\.jupyter_\w+)"
 )
 
 
