@@ -30,6 +30,7 @@ function extensions(diff: DiffInput, language: Extension): Extension[] {
     EditorState.readOnly.of(true),
     EditorView.editable.of(false),
     EditorView.lineWrapping,
+    oneSided(diff),
     EditorView.contentAttributes.of({ 'aria-label': diff.label, tabindex: '0' }),
     unifiedMergeView({
       original: diff.before,
@@ -39,4 +40,12 @@ function extensions(diff: DiffInput, language: Extension): Extension[] {
       collapseUnchanged: { margin: CONTEXT_LINES, minSize: SHORTEST_FOLD_LINES }
     })
   ];
+}
+
+/** Of a new or a deleted text, the empty other side is no line and is not shown as one. */
+function oneSided({ before, after }: DiffInput): Extension {
+  return EditorView.theme({
+    ...(before === '' ? { '.cm-deletedChunk': { display: 'none' } } : {}),
+    ...(after === '' ? { '.cm-changedLine': { display: 'none' } } : {})
+  });
 }
