@@ -131,7 +131,7 @@ async def test_a_silent_provider_does_not_hold_up_the_menu(anthropic, monkeypatc
         raise AssertionError
 
     anthropic.models = silent
-    monkeypatch.setattr(provider_choice, "MODELS_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(provider_choice, "MENU_TIMEOUT_S", 0.05)
     reply = await asyncio.wait_for(choice_of(anthropic).overview(Wish()), 10)
     assert not reply.providers[0].available
     assert "did not answer" in reply.providers[0].reason
