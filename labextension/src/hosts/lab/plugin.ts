@@ -14,7 +14,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator } from '@jupyterlab/translation';
-import { addCommands, addToLauncher, addToPalette, COMMANDS } from './commands';
+import { addCommands, addToLauncher, addToPalette } from './commands';
 import { PageMemory } from './page-memory';
 import { SettingsSource } from './settings';
 import { Vitto } from './vitto';
@@ -72,9 +72,10 @@ function followServer(vitto: Vitto): void {
   }
 }
 
-/** `?vitto=open` in the address of the page. */
-function openWhenAsked({ parts: { app } }: Vitto): void {
+/** `?vitto=open` in the address of the page: shows the side bar and leaves the focus alone. */
+function openWhenAsked(vitto: Vitto): void {
+  const { app } = vitto.parts;
   if (new URLSearchParams(window.location.search).get('vitto') === 'open') {
-    void app.restored.then(() => app.commands.execute(COMMANDS.open));
+    void app.restored.then(() => vitto.open());
   }
 }
