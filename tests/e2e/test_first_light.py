@@ -199,7 +199,8 @@ def test_unsaved_work_of_the_user_survives_an_edit_and_a_run(
 ) -> None:
     script(read(), call("edit_cell", {"cell_id": "c2", "source": "1 + 1", "run": True}), say("OK."))
     desk = desk_on(lab, files=ANALYSIS).open("analysis.ipynb")
-    desk.cells.nth(2).dblclick()
+    desk.cells.nth(2).click()
+    desk.page.keyboard.press("Enter")
     expect(desk.page.locator(".jp-Notebook.jp-mod-editMode")).to_be_visible()
     desk.page.keyboard.press("ControlOrMeta+End")
     desk.page.keyboard.type(" typed by hand")

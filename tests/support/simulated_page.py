@@ -106,14 +106,13 @@ class SimulatedPage:
     async def _read_text(self, path: str) -> dict[str, Any]:
         if path not in self.texts:
             raise PageError("not_found", "not open here")
-        return {"text": self.texts[path]}
+        return {"text": self.texts[path], "dirty": path in self.dirty}
 
     async def _write_text(self, path: str, base: str, text: str) -> dict[str, Any]:
         if revision(self.texts[path]) != base:
             raise PageError("edit_conflict", "the user has typed")
         self.texts[path] = text
-        self.dirty.add(path)
-        return {"text": text}
+        return {"text": text, "dirty": path in self.dirty}
 
     async def _read_notebook(self, path: str) -> dict[str, Any]:
         if path not in self.notebooks:

@@ -44,7 +44,7 @@ def build_body(request: ModelRequest, info: ModelInfo, *, without: Set[str]) -> 
     body: dict[str, Any] = {
         "model": request.model,
         "max_tokens": max_tokens,
-        "messages": _messages(request.messages, cached=cached),
+        "messages": _messages(_alternating(request.messages), cached=cached),
     }
     if request.system:
         system: JsonObject = {"type": "text", "text": request.system}
@@ -114,6 +114,21 @@ def _thinking(info: ModelInfo, max_tokens: int) -> JsonObject | None:
     if info.thinking == "enabled" and max_tokens > 2 * _THINKING_BUDGET_TOKENS:
         return {"type": "enabled", "budget_tokens": _THINKING_BUDGET_TOKENS}
     return None
+
+
+def _alternating(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Neighbouring user messages as one: after a stop two prompts follow each other.
+
+    Anthropic's server joins them itself; others insist on alternating roles. An assistant's
+    messages stay as they came: their thinking is bound to what stood before it.
+    """
+    joined: list[Message] = []
+    for message in messages:
+        if joined and joined[-1].role == message.role == "user":
+            joined[-1] = Message(message.role, (*joined[-1].content, *message.content))
+        else:
+            joined.append(message)
+    return tuple(joined)
 
 
 def _messages(messages: tuple[Message, ...], *, cached: bool) -> list[dict[str, Any]]:

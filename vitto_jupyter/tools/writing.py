@@ -69,8 +69,11 @@ def _report(document: TextDocument, shown: Change, *, created: bool) -> ToolResu
     added, removed = line_counts(shown.before, text)
     size = count_of(text.count("\n") + (not text.endswith("\n") and text != ""), "line")
     parts = [f"{'Created' if created else 'Wrote'} {path}: {size}, +{added} −{removed}."]
-    if document.held:
-        parts.append("It is open in an editor: the edit is there, not saved to disk yet.")
+    if document.dirty:
+        parts.append(
+            "It is open in an editor with unsaved changes of the user's: the edit is there too, "
+            "not saved to disk yet."
+        )
     if text != shown.after:
         diff = unified(shown.after, text, name=path)
         parts.append(f"The user changed your text before allowing it:\n{diff}")

@@ -39,7 +39,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class TextDocument:
-    """A text file as read. `newline` is the ending that new lines get; `held` = open in a page."""
+    """A text file as read. `newline` is the ending that new lines get; `held` = open in a page,
+    `dirty` = with changes there that are not on disk."""
 
     path: str
     text: str
@@ -47,6 +48,7 @@ class TextDocument:
     newline: Literal["\n", "\r\n"] = "\n"
     encoding: str = "utf-8"
     held: bool = False
+    dirty: bool = False
 
 
 @dataclass(frozen=True, slots=True)

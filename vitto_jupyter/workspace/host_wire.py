@@ -27,6 +27,7 @@ class _Answer(BaseModel):
 
 class TextAnswer(_Answer):
     text: str
+    dirty: bool = True
 
 
 class _CellAnswer(_Answer):

@@ -138,5 +138,6 @@ class LiveDocuments:
 
 def _document(path: str, value: JsonObject) -> TextDocument:
     """The revision is that of the text as the page has it: it compares with its own."""
-    text = host_wire.parsed(host_wire.TextAnswer, value).text
-    return TextDocument(path, normalised(text), revision_of(text), held=True)
+    answer = host_wire.parsed(host_wire.TextAnswer, value)
+    text, dirty = answer.text, answer.dirty
+    return TextDocument(path, normalised(text), revision_of(text), held=True, dirty=dirty)

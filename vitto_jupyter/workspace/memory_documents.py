@@ -225,7 +225,7 @@ class MemoryDocuments:
         text = self._pages.get(path, on_disk)
         newline = "\r\n" if crlf else "\n"
         held = path in self.held
-        return TextDocument(path, text, revision_of(text), newline, held=held)
+        return TextDocument(path, text, revision_of(text), newline, held=held, dirty=held)
 
 
 def _labelled(notebook: Notebook) -> Notebook:

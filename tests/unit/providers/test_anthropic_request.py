@@ -72,9 +72,12 @@ def test_a_new_prompt_after_an_answer_finds_the_end_of_the_last_request():
     assert marks(body) == [("system", 0), (2, 1), (4, 0)]
 
 
-def test_two_user_messages_in_a_row_do_not_hide_the_request_before():
+def test_neighbouring_user_messages_go_out_as_one():
     body = build_body(conversation(USER, CALL, RESULT, USER), CLAUDE, without=NOTHING)
-    assert marks(body) == [("system", 0), (0, 0), (3, 0)]
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
+    assert marks(body) == [("system", 0), (0, 0), (2, 2)]
+    plain = build_body(conversation(RESULT, USER), CLAUDE, without=frozenset({"cache_control"}))
+    assert plain["messages"] == [{"role": "user", "content": [*RESULT.content, *USER.content]}]
 
 
 def test_thinking_never_carries_a_mark():

@@ -4,15 +4,17 @@ import { parseEdits } from './edits';
 import { HostError } from './host-error';
 import { editNotebook, readNotebook, type NotebookContext } from './notebook';
 import type { OpenDocuments, OpenText } from './open-documents';
-import { readText, writeText } from './text';
+import { readText, saved, writeText } from './text';
 
 type Answer = Record<string, JsonValue>;
 
 export async function act(documents: OpenDocuments, { method, params }: HostCall): Promise<Answer> {
   const path = typeof params['path'] === 'string' ? params['path'] : '';
   switch (method) {
-    case 'read_text':
-      return readText(textAt(documents, path).shared);
+    case 'read_text': {
+      const { context, shared } = textAt(documents, path);
+      return readText(context, shared);
+    }
     case 'write_text': {
       const { context, shared } = textAt(documents, path);
       return writeText(context, shared, writeParams(params));
@@ -38,11 +40,7 @@ async function save(documents: OpenDocuments, path: string): Promise<void> {
   if (!context) {
     throw notOpen(path);
   }
-  try {
-    await context.save();
-  } catch (error) {
-    throw new HostError('write_failed', `${path} could not be saved: ${String(error)}`);
-  }
+  await saved(context);
 }
 
 function notebookAt(documents: OpenDocuments, path: string): NotebookContext {

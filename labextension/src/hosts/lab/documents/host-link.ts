@@ -103,7 +103,8 @@ export class HostLink {
     } catch (error) {
       if (error instanceof TransportError && error.status === 404) {
         this.registered = ''; // the server was started anew and does not know us
-        void this.register();
+        await this.register();
+        this.fetching = this.isRegistered ? 'again' : 'now';
       }
     }
   }

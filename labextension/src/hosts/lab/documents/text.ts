@@ -13,16 +13,24 @@ export interface SharedText {
   transact(change: () => void): void;
 }
 
-export function readText(shared: SharedText): Record<string, JsonValue> {
-  return { text: shared.getSource() };
+export function readText(
+  { model }: DocumentRegistry.Context,
+  shared: SharedText
+): Record<string, JsonValue> {
+  return { text: shared.getSource(), dirty: model.dirty };
 }
 
-/** Changes the span that differs, so that cursor and scroll position stay; reads back. */
-export function writeText(
-  { model }: DocumentRegistry.Context,
+/**
+ * Changes the span that differs, so that cursor and scroll position stay; reads back. Saved
+ * too, unless that would save the user's own unsaved changes.
+ */
+export async function writeText(
+  context: DocumentRegistry.Context,
   shared: SharedText,
   change: { readonly base: string | null; readonly text: string }
-): Record<string, JsonValue> {
+): Promise<Record<string, JsonValue>> {
+  const { model } = context;
+  const wasClean = !model.dirty;
   if (model.readOnly) {
     throw new HostError('write_failed', 'The file is read-only; nothing was changed.');
   }
@@ -40,7 +48,19 @@ export function writeText(
   if (shared.getSource() !== change.text) {
     throw new HostError('write_failed', 'Reading the file back gave something else.');
   }
-  return readText(shared);
+  if (wasClean && span) {
+    await saved(context);
+  }
+  return readText(context, shared);
+}
+
+/** Saves, or says why not. */
+export async function saved(context: DocumentRegistry.Context): Promise<void> {
+  try {
+    await context.save();
+  } catch (error) {
+    throw new HostError('write_failed', `${context.path} could not be saved: ${String(error)}`);
+  }
 }
 
 export function isSharedText(shared: object): shared is SharedText {
