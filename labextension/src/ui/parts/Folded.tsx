@@ -27,7 +27,7 @@ export function Folded({ text, as, label, wrap = false }: Props) {
   return (
     <div className={`vitto-block${wrap ? ' vitto-wrap' : ''}`}>
       <CopyButton text={text} label={t('Copy: %1', label)} />
-      <div className="vitto-scroll" tabIndex={0} role="region" aria-label={label}>
+      <div className="vitto-scroll" tabIndex={0} role="group" aria-label={label}>
         {hidden === 0 || open ? (
           <Rendered text={lines.join('\n')} as={as} />
         ) : (

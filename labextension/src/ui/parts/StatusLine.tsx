@@ -49,15 +49,19 @@ function StatusText({ session, turn }: { session: SessionView; turn: TurnView | 
   if (turn.phase.retry_at) {
     return <Countdown phase={turn.phase} until={turn.phase.retry_at} />;
   }
+  const text = phaseWords(words, turn);
   return (
-    <span className="vitto-phase" title={phaseWords(words, turn)}>
-      <span className="vitto-cut">{phaseWords(words, turn)}</span>
+    <span title={text}>
+      {text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS - 1)}…` : text}
       <span className="vitto-status-age">
         <Age since={turn.phase.since} />
       </span>
     </span>
   );
 }
+
+/** A long command is cut here, as its row has all of it; the age never is. */
+const MOST_CHARS = 40;
 
 function Countdown({ phase, until }: { phase: Phase; until: string }) {
   const { t } = useWords();

@@ -24,7 +24,7 @@ export function StillRunning({ session }: { session: SessionView }) {
   };
   const names = session.stillRunning.join(', ');
   return (
-    <div className="vitto-status" role="group" aria-label={t('Status')}>
+    <div className="vitto-status vitto-still" role="group" aria-label={t('Status')}>
       <Icon name="kernel" />
       <span className="vitto-status-text">
         {interrupt === 'done'

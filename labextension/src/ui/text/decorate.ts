@@ -18,7 +18,7 @@ export function decorate(root: HTMLElement, decoration: Decoration): void {
     if (!table.parentElement?.classList.contains('vitto-scroll')) {
       const box = wrap(table, 'vitto-scroll');
       box.tabIndex = 0;
-      box.setAttribute('role', 'region');
+      box.setAttribute('role', 'group');
       box.setAttribute('aria-label', decoration.tableLabel);
     }
   }

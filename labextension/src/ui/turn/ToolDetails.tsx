@@ -38,7 +38,7 @@ export function ToolDetails({ block }: { block: ToolBlock }) {
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="vitto-section">
-      <h4 className="vitto-section-title">{title}</h4>
+      <h3 className="vitto-section-title">{title}</h3>
       {children}
     </section>
   );
