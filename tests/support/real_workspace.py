@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -54,7 +56,11 @@ async def real_kernels(root: Path, *, blocking: bool = False) -> AsyncIterator[R
 
     kind = "MappingKernelManager" if blocking else "AsyncMappingKernelManager"
     specs = KernelSpecManager()
-    manager = getattr(kernelmanager, kind)(root_dir=str(root), kernel_spec_manager=specs)
+    # without a folder of its own it writes connection files into the working folder
+    runtime = tempfile.mkdtemp(prefix="vitto-kernels-")
+    manager = getattr(kernelmanager, kind)(
+        root_dir=str(root), kernel_spec_manager=specs, connection_dir=runtime
+    )
     contents = AsyncFileContentsManager(root_dir=str(root))
     sessions = SessionManager(kernel_manager=manager, contents_manager=contents)
     port = JupyterKernels(
@@ -66,6 +72,7 @@ async def real_kernels(root: Path, *, blocking: bool = False) -> AsyncIterator[R
         await port.close()
         for kernel_id in manager.list_kernel_ids():
             await manager.shutdown_kernel(kernel_id, now=True)
+        shutil.rmtree(runtime, ignore_errors=True)
 
 
 @dataclass

@@ -284,4 +284,4 @@ async def test_a_simulated_page_answers(clock: FakeClock) -> None:
     page.texts["x"] = "t"
     hosts = Hosts(page.wake, clock)
     page.connect(hosts)
-    assert await ask(hosts) == {"text": "t"}
+    assert (await ask(hosts))["text"] == "t"
