@@ -123,6 +123,7 @@ class Desk:
     def ask(self, prompt: str) -> None:
         self.composer.fill(prompt)
         self.composer.press("Enter")
+        expect(self.vitto.locator(".vitto-prompt").last).to_contain_text(prompt)
 
     def finished(self) -> None:
         """Wait until no turn runs: the status line is gone."""

@@ -38,7 +38,7 @@ def test_commands_are_in_the_palette_and_a_tile_in_the_launcher(desk_on: Any, la
     palette.get_by_role("textbox").or_(desk.page.locator(".lm-CommandPalette-input")).first.fill(
         "vitto"
     )
-    for label in ("Open Vitto", "New Vitto Session", "Stop Vitto"):
+    for label in ("Open Vitto", "New Vitto Session", "Vitto Settings"):
         expect(desk.page.locator(".lm-CommandPalette-item", has_text=label).first).to_be_visible()
     desk.page.keyboard.press("Escape")
     desk.command("launcher:create")

@@ -154,6 +154,11 @@ class KernelLink:
             del self._runs[oldest.msg_id]
 
     @property
+    def works(self) -> bool:
+        """Whether the kernel still has a request of ours to answer, watched or not."""
+        return bool(self._open_runs)
+
+    @property
     def _open_runs(self) -> list[KernelRun]:
         return [run for run in self._runs.values() if run.state is None]
 

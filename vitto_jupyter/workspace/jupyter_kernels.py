@@ -59,13 +59,25 @@ class JupyterKernels:
     async def running(self) -> tuple[KernelInfo, ...]:
         paths = {s["kernel"]["id"]: s for s in await _ensure(self._sessions.list_sessions())}
         models = await _ensure(self._manager.list_kernels())
-        return tuple(_info(model, paths.get(model["id"])) for model in models)
+        return tuple(self._info(model, paths.get(model["id"])) for model in models)
 
     async def find(self, path: str) -> KernelInfo | None:
         for session in await _ensure(self._sessions.list_sessions()):
             if session["path"] == path and session["type"] == "notebook":
-                return _info(session["kernel"], session)
+                return self._info(session["kernel"], session)
         return None
+
+    def _info(self, model: dict[str, Any], session: dict[str, Any] | None) -> KernelInfo:
+        is_notebook = session is not None and session["type"] == "notebook"
+        link = self._links.get(model["id"])
+        # the state that a kernel tells last may be of another channel: "idle" in mid-run
+        works = link is not None and link.works
+        return KernelInfo(
+            kernel_id=model["id"],
+            name=model["name"],
+            state="busy" if works else str(model.get("execution_state") or "unknown"),
+            path=session["path"] if session is not None and is_notebook else "",
+        )
 
     async def for_notebook(self, path: str, *, kernel_name: str) -> KernelInfo:
         async with self._start_lock:  # two calls at once must not start two kernels
@@ -93,7 +105,7 @@ class JupyterKernels:
             raise KernelUnavailable(f"The kernel of {path} did not start in time.") from err
         except (HTTPError, OSError, RuntimeError, ValueError, KeyError) as err:
             raise KernelUnavailable(f"The kernel of {path} did not start: {err}") from err
-        return _info(session["kernel"], session)
+        return self._info(session["kernel"], session)
 
     # -- running code ------------------------------------------------------------------------
 
@@ -189,7 +201,7 @@ class JupyterKernels:
             model = await _ensure(self._manager.kernel_model(kernel_id))
             busy = model["execution_state"] == "busy"
         else:
-            busy = link.busy
+            busy = link.busy or link.works
         if busy:
             raise ToolError(
                 "The kernel is busy: its variables can be read when the running cell has ended.",
@@ -298,16 +310,6 @@ async def _changed(run: KernelRun, *, until: float) -> bool:
         return False
     run.changed.clear()
     return True
-
-
-def _info(model: dict[str, Any], session: dict[str, Any] | None) -> KernelInfo:
-    is_notebook = session is not None and session["type"] == "notebook"
-    return KernelInfo(
-        kernel_id=model["id"],
-        name=model["name"],
-        state=str(model.get("execution_state") or "unknown"),
-        path=session["path"] if session is not None and is_notebook else "",
-    )
 
 
 async def _ensure(value: Any) -> Any:

@@ -337,6 +337,21 @@ async def test_cancelling_stops_watching_only(kernels: RealKernels) -> None:
     assert text(await execute(kernels, kernel_id, "print(done)", cell_id="c2")) == "True\n"
 
 
+async def test_a_run_that_nobody_watches_still_counts_as_busy(kernels: RealKernels) -> None:
+    kernel_id = await started(kernels)
+    gate = Gate(kernels)
+    running = await Running(kernels, kernel_id, f"print('one', flush=True)\n{gate.wait}").started()
+    running.task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running.end(within_s=1)
+    # what a request on another channel makes the server believe
+    kernels.manager.get_kernel(kernel_id).execution_state = "idle"
+    assert [kernel.state for kernel in await kernels.port.running()] == ["busy"]
+    gate.open()
+    await execute(kernels, kernel_id, "", cell_id="c2")
+    assert [kernel.state for kernel in await kernels.port.running()] != ["busy"]
+
+
 async def test_interrupt_ends_the_run_with_keyboard_interrupt(kernels: RealKernels) -> None:
     kernel_id = await started(kernels)
     running = await Running(kernels, kernel_id).started()
