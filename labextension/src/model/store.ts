@@ -115,7 +115,7 @@ export class Store {
   /** Start a turn, in a new session if none is in view. False: not started, see `problem`. */
   async startTurn(prompt: Prompt): Promise<boolean> {
     return this.attempt(async () => {
-      const sessionId = this.state.session?.sessionId ?? (await this.createSession(prompt));
+      const sessionId = this.state.session?.sessionId ?? (await this.sessionFor(prompt));
       const turn_id = newTurnId();
       this.update(sessionId, view => ({
         ...view,
@@ -180,6 +180,14 @@ export class Store {
   dismissProblem(): void {
     const view = this.state.session;
     this.set({ problem: null, session: view && { ...view, problem: null } });
+  }
+
+  /** Two prompts sent at once share the session that the first of them makes. */
+  private sessionFor(prompt: Prompt): Promise<string> {
+    this.creating ??= this.createSession(prompt).finally(() => {
+      this.creating = null;
+    });
+    return this.creating;
   }
 
   private async createSession(prompt: Prompt): Promise<string> {
@@ -273,6 +281,7 @@ export class Store {
     this.publisher.publish(this.state);
   }
 
+  private creating: Promise<string> | null = null;
   private state: StoreState = { sessions: null, providers: null, session: null, problem: null };
   private readonly publisher = new Publisher<StoreState>(this.state);
   private readonly left = new Map<string, SessionView>();

@@ -11,7 +11,7 @@ export function Header() {
   const { t } = words;
   const page = useDesk(state => state.page);
   return (
-    <header className="vitto-header">
+    <div className="vitto-header">
       <Title />
       <IconButton
         icon="add"
@@ -32,7 +32,7 @@ export function Header() {
         }}
       />
       <Menu />
-    </header>
+    </div>
   );
 }
 
