@@ -142,7 +142,7 @@ def _tour(path: str) -> Plan:
     cells = yield from _read(path, f"I read `{path}`.")
     code = [cell for cell in cells if cell.cell_type == "code" and cell.source.strip()]
     frames = frame_names([cell.source for cell in code])
-    found = f"It has {len(cells)} cells, {len(code)} of them with code."
+    found = f"It has {len(cells)} cell{'s' if len(cells) != 1 else ''}, {len(code)} with code."
     if frames:
         found += f" It makes a DataFrame, `{frames[0]}`."
     source = f"{frames[0]}.describe()" if frames else 'print("Hello from Vitto’s demo")'
