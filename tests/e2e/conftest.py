@@ -7,6 +7,7 @@ and a script of its own. Screenshots go to `test-results/`, to be looked at.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import urllib.request
@@ -21,6 +22,8 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 FAILED = pytest.StashKey[bool]()
 SHOTS = Path(__file__).parents[2] / "test-results"
+# the theme of tests that do not choose one: VITTO_THEME=dark makes all screenshots dark
+THEME = os.environ.get("VITTO_THEME", "light")
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 expect.set_options(timeout=20_000)
 
@@ -79,7 +82,7 @@ class Desk:
 
     # -- going places -----------------------------------------------------------------------
 
-    def open(self, name: str, *, theme: str = "light", query: str = "vitto=open") -> Desk:
+    def open(self, name: str, *, theme: str = THEME, query: str = "vitto=open") -> Desk:
         path = f"{self.folder}/{name}" if name else ""
         self.page.goto(self.lab.lab_url(path, query, workspace=self.workspace))
         self.ready()
@@ -130,8 +133,9 @@ class Desk:
         expect(self.vitto.locator(".vitto-stop")).to_have_count(0)
 
     def shot(self, name: str) -> None:
-        SHOTS.mkdir(exist_ok=True)
-        self.page.screenshot(path=SHOTS / f"{name}.png")
+        folder = SHOTS if THEME == "light" else SHOTS / THEME
+        folder.mkdir(exist_ok=True, parents=True)
+        self.page.screenshot(path=folder / f"{name}.png")
 
     # -- the notebook -----------------------------------------------------------------------
 
