@@ -2,6 +2,7 @@
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { removeMath } from '@jupyterlab/rendermime';
 import { cleanHtml, disarmMath, type CleanOptions } from './clean';
+import { mountHighlightStyle } from './code';
 import { isUnparsable, reachesOut, visible, withFormulas, withPlainFences } from './source';
 
 export interface MarkdownOptions extends CleanOptions {
@@ -33,6 +34,9 @@ export async function renderMarkdown(
   const hasFormulas = math.length > 0 && !reachesOut(fragment.textContent ?? '');
   if (latest.get(into) !== turn) {
     return;
+  }
+  if (fragment.querySelector('pre')) {
+    mountHighlightStyle();
   }
   into.replaceChildren(fragment);
   if (hasFormulas) {
