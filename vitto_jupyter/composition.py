@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .agent.guard import secret_values
 from .protocol.context import WorkspaceContext
 from .providers.base import Provider
 from .services.client_tools import ClientTools
@@ -64,7 +66,13 @@ class Composition:
             choice=self.choice,
             workbench=self.workbench,
             wake=lambda session_id: self._wake("", session_id),
+            secrets=self._secrets,
         )
+
+    def _secrets(self) -> dict[str, str]:
+        token = getattr(self._server.identity_provider, "token", "")
+        login = {"JUPYTER_TOKEN": token} if token else {}
+        return {**secret_values(os.environ), **login}
 
     @cached_property
     def hosts(self) -> Hosts:

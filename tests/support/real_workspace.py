@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vitto_jupyter.workspace.base import RunEdit
+from vitto_jupyter.workspace.base import RunEdit, Seen
 from vitto_jupyter.workspace.jupyter_kernels import JupyterKernels
 from vitto_jupyter.workspace.jupyter_terminals import JupyterTerminals
 
@@ -73,6 +73,13 @@ async def real_kernels(root: Path, *, blocking: bool = False) -> AsyncIterator[R
         for kernel_id in manager.list_kernel_ids():
             await manager.shutdown_kernel(kernel_id, now=True)
         shutil.rmtree(runtime, ignore_errors=True)
+
+
+class NoPages:
+    """The FrontEnds port with no page open."""
+
+    def seen(self) -> Seen:
+        return Seen()
 
 
 @dataclass

@@ -9,18 +9,20 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import DeadlineExceeded, ToolError
+from ..policy.facts import Facts
 from ..policy.trust import decide
 from ..protocol.approval import ActionPreview
 from ..protocol.events import Mode, ToolProgress, ToolStarted
 from ..protocol.tool import Effect, ToolResult
 from ..settings import Settings
-from ..tools.base import Proposal, ToolContext, failed
+from ..tools.base import Proposal, Tool, ToolContext, failed
 from ..tools.toolset import Toolset
 from ..workspace.base import TextSink
 from .answers import Call
+from .guard import NO_GUARD, Guard, MaskedText
 from .ports import Approver, EventSink
 from .results import storable
 from .texts import clean
@@ -44,6 +46,7 @@ class CallPorts:
     approver: Approver
     sink: EventSink
     settings: Settings
+    guard: Guard = NO_GUARD
 
 
 def effect_of(call: Call, toolset: Toolset) -> Effect:
@@ -58,7 +61,7 @@ async def run_call(call: Call, ports: CallPorts, *, on_started: Callable[[], Non
     `on_started` is called when the act itself begins: from then on it may have had effects.
     """
     try:
-        return storable(await _run(call, ports, on_started))
+        return ports.guard.mask.result(storable(await _run(call, ports, on_started)))
     except ToolError as err:
         result = failed(f"{err.message} {err.hint}".strip())
     except asyncio.CancelledError:
@@ -69,7 +72,7 @@ async def run_call(call: Call, ports: CallPorts, *, on_started: Callable[[], Non
         _log.exception("tool %s failed unexpectedly", call.name)
         what = f"{type(err).__name__}: {err}"[:_FAULT_CHARS]
         result = failed(f"{call.name} failed because of a fault in Vitto ({what}); it was logged.")
-    return storable(result)
+    return ports.guard.mask.result(storable(result))
 
 
 def _is_cancelled() -> bool:
@@ -81,11 +84,12 @@ async def _run(call: Call, ports: CallPorts, on_started: Callable[[], None]) -> 
     if call.invalid_input is not None:
         raise ToolError(_invalid_input(call))
     tool, args = ports.toolset.parse(call.name, call.input)
-    context = replace(
-        ports.make_context(_progress(call, ports.sink)), tool_call_id=call.tool_call_id
-    )
+    live = MaskedText(ports.guard.mask, _progress(call, ports.sink))
+    context = replace(ports.make_context(live.say), tool_call_id=call.tool_call_id)
     proposal = await _within(
-        ports.settings.read_timeout_s, tool.propose(context, args), f"{call.name} was looking"
+        ports.settings.read_timeout_s,
+        _proposed(tool, context, args),
+        f"{call.name} was looking",
     )
     answer = await _permission(call, proposal, ports)
     await ports.sink.emit(ToolStarted(tool_call_id=call.tool_call_id))
@@ -95,7 +99,17 @@ async def _run(call: Call, ports: CallPorts, on_started: Callable[[], None]) -> 
         proposal.apply(answer.edited_content),
         f"{call.name} was at work",
     )
+    await live.end()
     return _with_comment(result, answer.comment)
+
+
+async def _proposed(tool: Tool, context: ToolContext, args: Any) -> Proposal:
+    """What the call would do. Its facts name also what a path leads to, links resolved."""
+    proposal = await tool.propose(context, args)
+    named = proposal.facts.paths
+    led_to = [await context.workspace.documents.resolved(path) for path in named]
+    paths = tuple(dict.fromkeys((*named, *led_to)))
+    return replace(proposal, facts=replace(proposal.facts, paths=paths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +124,12 @@ async def _permission(call: Call, proposal: Proposal, ports: CallPorts) -> _Perm
     Raises:
         ToolError: refused; the message says by whom and why.
     """
-    verdict = decide(proposal.facts, ports.mode)
+    verdict = decide(proposal.facts, ports.mode, private=ports.guard.private)
     if verdict.action == "deny":
         raise ToolError(verdict.reason, code="denied")
     if verdict.action == "allow":
         return _Permission()
-    title = proposal.title or call.name
+    title = proposal.title or _title(call, proposal.facts)
     preview = proposal.preview or ActionPreview(text=title)
     shown = replace(proposal, title=title, preview=preview)
     answer = await ports.approver.ask(
@@ -128,6 +142,12 @@ async def _permission(call: Call, proposal: Proposal, ports: CallPorts) -> _Perm
     if answer.decision != "approve":
         raise ToolError(_rejection(answer.comment), code="rejected")
     return _Permission(answer.comment, answer.edited_content)
+
+
+def _title(call: Call, facts: Facts) -> str:
+    """For an act without a title of its own, such as reading."""
+    what = " and ".join(facts.paths)
+    return f"Let Vitto read {what}?" if facts.effect == "read" and what else call.name
 
 
 async def _within(seconds: float, work: Awaitable[T], what: str) -> T:

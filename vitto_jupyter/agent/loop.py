@@ -22,6 +22,7 @@ from .calls import CallPorts, MakeContext
 from .context import turn_note, user_message
 from .conversation import Conversation, call_ids
 from .failures import RepeatedFailures
+from .guard import NO_GUARD, Guard
 from .outcomes import Outcome
 from .ports import Approver, Clock, EventSink
 from .step import Step
@@ -51,6 +52,7 @@ async def run_turn(
     clock: Clock,
     settings: Settings,
     previous: FinishReason | None = None,
+    guard: Guard = NO_GUARD,
 ) -> Outcome:
     """Run one turn to its end; afterwards the conversation takes the next prompt, always.
 
@@ -60,6 +62,7 @@ async def run_turn(
         make_context: Makes the ToolContext of a call around the sink of its live output.
         previous: How the session's last turn ended, when known: the model is told of a turn
             that got no full answer.
+        guard: What is kept apart from the model and from the tools.
 
     Returns:
         "done", "limit" or "error", with words for a person unless "done".
@@ -77,6 +80,7 @@ async def run_turn(
             approver=approver,
             sink=sink,
             settings=settings,
+            guard=guard,
         ),
         clock=clock,
     )

@@ -112,9 +112,7 @@ class ProviderChoice:
         is_theirs = self._settings.provider in (provider.name, AUTO) and provider.name != "demo"
         return self._settings.model if is_theirs else ""
 
-    async def _known_models(
-        self, provider: Provider, *, timeout_s: float
-    ) -> tuple[ModelInfo, ...]:
+    async def _known_models(self, provider: Provider, *, timeout_s: float) -> tuple[ModelInfo, ...]:
         """The provider's models, asked for at most every ten minutes."""
         now = self._clock.monotonic()
         at, models = self._models.get(provider.name, (0.0, ()))

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..agent.context import context_text, prompt_blocks
+from ..agent.guard import Guard, Mask
 from ..agent.loop import run_turn
 from ..agent.outcomes import Outcome, failure
 from ..agent.ports import Clock
 from ..agent.prompts import system_prompt
 from ..errors import Conflict, ProviderError, StorageFailed, VittoError
+from ..policy.paths import below
 from ..protocol.approval import Decision
 from ..protocol.base import new_id
 from ..protocol.context import WorkspaceContext
@@ -68,6 +72,7 @@ class SessionManager:
     Args:
         workbench: Gives the workspace and the tools; first called by the first turn.
         wake: Called with a session id when idle pages should look at that session.
+        secrets: What no model and no trail may hold, by name; asked at each turn.
     """
 
     def __init__(
@@ -79,12 +84,15 @@ class SessionManager:
         choice: ProviderChoice,
         workbench: Callable[[], Awaitable[Workbench]],
         wake: Callable[[str], None],
+        secrets: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._settings = settings
         self._root = root
         self._clock = clock
         self._choice = choice
         self._workbench = workbench
+        self._secrets = secrets
+        self._private = below(os.path.realpath(root), Path(os.path.realpath(settings.data_dir)))
         self._records = RecordStore(settings.data_dir, root=root)
         self._open = OpenSessions(records=self._records, clock=clock, wake=wake)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -269,6 +277,7 @@ class SessionManager:
             clock=self._clock,
             settings=self._settings,
             previous=session.last_reason,
+            guard=Guard(self._private, Mask(self._secrets())),
         )
 
     async def _supervise(self, session: OpenSession, turn: Turn) -> None:

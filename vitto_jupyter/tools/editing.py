@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ..protocol.base import Wire
 from .base import Proposal, Tool, ToolContext
+from .secrets import holds_secrets
 from .spans import RepeatedSpan, replace_spans
 from .targets import read_document, require_seen_file, text_path
 from .writing import propose_write
@@ -21,8 +22,9 @@ class EditFile(Wire):
 async def _propose(ctx: ToolContext, args: EditFile) -> Proposal:
     path = text_path(ctx, args.path)
     document = await read_document(ctx, path)
-    require_seen_file(ctx, document)
-    content = replace_spans(document.text, args.edits, where=path)
+    await require_seen_file(ctx, document)
+    quote = not await holds_secrets(ctx.workspace.documents, path)
+    content = replace_spans(document.text, args.edits, where=path, quote=quote)
     return propose_write(ctx, path, content, current=document)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
-from ..errors import DocumentNotFound
+from ..errors import DocumentNotFound, ToolError
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import TextDocument
@@ -14,6 +15,7 @@ from ..workspace.paths import is_notebook, parent_of, shown
 from .base import Proposal, Tool, ToolContext, done, read_proposal
 from .clipping import clip_line
 from .notebooks import view_notebook
+from .secrets import holds_secrets, without_values
 from .spans import normalised, unified
 from .targets import (
     file_path,
@@ -59,6 +61,8 @@ async def _read(ctx: ToolContext, path: str, args: ReadFile) -> ToolResult:
         return await view_notebook(ctx, path)
     document = await read_document(ctx, path)
     saw_file(ctx, document)
+    if await holds_secrets(ctx.workspace.documents, path):
+        document = replace(document, text=without_values(document.text))
     return _page(document, args.start_line, args.line_count or _MAX_LINES)
 
 
@@ -114,7 +118,7 @@ async def _propose_write(ctx: ToolContext, args: WriteFile) -> Proposal:
         await _require_folder(ctx, path)
         return propose_write(ctx, path, args.content, current=None)
     if document.text != normalised(args.content):
-        require_seen_file(ctx, document)
+        await require_seen_file(ctx, document)
     return propose_write(ctx, path, args.content, current=document)
 
 
@@ -136,6 +140,12 @@ async def _require_folder(ctx: ToolContext, path: str) -> None:
 
 async def _propose_diff(ctx: ToolContext, args: ShowDiff) -> Proposal:
     path = text_path(ctx, args.path)
+    if await holds_secrets(ctx.workspace.documents, path):
+        raise ToolError(
+            f"{path} holds secrets; its text is not shown.",
+            code="secret",
+            hint="write_file shows the difference to the user.",
+        )
     return read_proposal((path,), lambda: _diff(ctx, path, args.content))
 
 

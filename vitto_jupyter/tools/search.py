@@ -18,6 +18,7 @@ from .base import Proposal, Tool, ToolContext, done, failed, read_proposal
 from .clipping import clip_line, count_of
 from .globs import Glob
 from .matching import MAX_LINE_CHARS, Matcher, matcher_for
+from .secrets import holds_secrets
 from .targets import cell_name
 from .walking import Walk
 
@@ -139,6 +140,8 @@ async def _places(documents: Documents, entry: Entry) -> list[tuple[str, str]] |
     if is_large or entry.path.lower().endswith(_BINARY):
         return None
     try:
+        if await holds_secrets(documents, entry.path):
+            return None
         if entry.type != "notebook":
             return [(f"{entry.path}:", (await documents.read_text(entry.path)).text)]
         notebook = await documents.read_notebook(entry.path)
@@ -167,7 +170,7 @@ def _search_result(args: SearchCode, found: _Found, walk: Walk) -> ToolResult:
     if walk.unusable:
         notes.append(f"{count_of(walk.unusable, 'deceptive name')} left out")
     if found.skipped:
-        notes.append(f"{count_of(found.skipped, 'large or binary file')} not searched")
+        notes.append(f"{count_of(found.skipped, 'large, binary or secret file')} not searched")
     if args.regex and found.long_lines:
         notes.append(f"{count_of(found.long_lines, 'over-long line')} not searched")
     text = "\n".join([f"{head} ({count_of(found.searched, 'file')} searched)", *found.lines])

@@ -34,26 +34,29 @@ def normalised(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def replace_spans(text: str, spans: Sequence[Span], *, where: str) -> str:
+def replace_spans(text: str, spans: Sequence[Span], *, where: str, quote: bool = True) -> str:
     """Apply the spans in order, each to the result of the one before.
+
+    `quote`: whether the message of an error may repeat parts of the text.
 
     Raises:
         EditConflict: a span is not there, or is there more than once; names the span.
     """
     for number, span in enumerate(spans, start=1):
         name = f"edits[{number - 1}].before" if len(spans) > 1 else "before"
-        text = _replace(text, span, name=name, where=where)
+        text = _replace(text, span, name=name, where=where, quote=quote)
     return text
 
 
-def _replace(text: str, span: Span, *, name: str, where: str) -> str:
+def _replace(text: str, span: Span, *, name: str, where: str, quote: bool) -> str:
     before, after = normalised(span.before), normalised(span.after)
     if not before:
         raise EditConflict(f"{name} is empty; give the exact text to replace.", code="no_match")
     count = text.count(before)
     if count == 0:
+        closest = _closest(text, before) if quote else ""
         raise EditConflict(
-            f"{name} is not in {where}; nothing was written.{_closest(text, before)}",
+            f"{name} is not in {where}; nothing was written.{closest}",
             code="no_match",
         )
     if count > 1 and not getattr(span, "all", False):

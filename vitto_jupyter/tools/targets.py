@@ -10,6 +10,7 @@ from ..workspace.paths import api_path, is_notebook, joined, name_of, parent_of,
 from .base import ToolContext
 from .clipping import clip
 from .notebook_view import SOURCE_CHARS, outline
+from .secrets import holds_secrets
 
 _RETURNED_CHARS = 20_000
 _LANGUAGES = {
@@ -167,17 +168,22 @@ def saw_cells(ctx: ToolContext, path: str, cells: tuple[Cell, ...]) -> None:
         ctx.seen[cell_key(path, cell.cell_id)] = cell.revision
 
 
-def require_seen_file(ctx: ToolContext, document: TextDocument) -> None:
+async def require_seen_file(ctx: ToolContext, document: TextDocument) -> None:
     """Refuse an edit of a text that the model has not seen as it is now; the error shows it."""
     known = ctx.seen.get(document.path)
     if known == document.revision:
         return
     what = "has not been read yet" if known is None else "has changed since it was read"
-    raise EditConflict(f"{document.path} {what}; nothing was written. {show_now(ctx, document)}")
+    raise EditConflict(
+        f"{document.path} {what}; nothing was written. {await show_now(ctx, document)}"
+    )
 
 
-def show_now(ctx: ToolContext, document: TextDocument) -> str:
+async def show_now(ctx: ToolContext, document: TextDocument) -> str:
     """The text as it is now, for an error message; counts as read when it is shown whole."""
+    if await holds_secrets(ctx.workspace.documents, document.path):
+        ctx.seen.pop(document.path, None)
+        return "It holds secrets: use read_file, which asks the user, then try again."
     if len(document.text) > _RETURNED_CHARS:
         ctx.seen.pop(document.path, None)
         return "It is too long to repeat here: use read_file, then try again."

@@ -58,9 +58,9 @@ async def _write(
 
 
 async def _conflict(ctx: ToolContext, path: str, *, created: bool) -> ToolResult:
-    document = await read_document(ctx, path)
+    shown_now = await show_now(ctx, await read_document(ctx, path))
     what = "was created by somebody else" if created else "was changed after the diff was shown"
-    return failed(f"{path} {what}; nothing was written.", output=show_now(ctx, document), path=path)
+    return failed(f"{path} {what}; nothing was written.", output=shown_now, path=path)
 
 
 def _report(document: TextDocument, shown: Change, *, created: bool) -> ToolResult:

@@ -168,6 +168,9 @@ class Documents(Protocol):
     async def entry(self, path: str) -> Entry:
         """What is at `path`."""
 
+    async def resolved(self, path: str) -> str:
+        """The path of what `path` leads to, links resolved; also when nothing is there."""
+
     async def read_text(self, path: str) -> TextDocument:
         """A text file. A notebook raises NotText: it is never read as text."""
 

@@ -48,6 +48,9 @@ class JupyterDocuments:
     async def entry(self, path: str) -> Entry:
         return await self._files.entry(path)
 
+    async def resolved(self, path: str) -> str:
+        return await self._files.resolved(path)
+
     # -- text ------------------------------------------------------------------------------------
 
     async def read_text(self, path: str) -> TextDocument:

@@ -50,6 +50,9 @@ class ContentsFiles:
             lock = self._locks[key] = asyncio.Lock()
         return lock
 
+    async def resolved(self, path: str) -> str:
+        return self._real_path(await self._checked(path))
+
     async def entry(self, path: str) -> Entry:
         path = await self._checked(path)
         try:

@@ -46,6 +46,9 @@ class LiveDocuments:
     async def entry(self, path: str) -> Entry:
         return await self._fallback.entry(path)
 
+    async def resolved(self, path: str) -> str:
+        return await self._fallback.resolved(path)
+
     async def create_notebook(self, path: str, *, kernel_name: str, language: str) -> Notebook:
         return await self._fallback.create_notebook(
             path, kernel_name=kernel_name, language=language

@@ -112,6 +112,9 @@ class MemoryDocuments:
     async def entry(self, path: str) -> Entry:
         return self._entry(api_path(path))
 
+    async def resolved(self, path: str) -> str:
+        return api_path(path)
+
     async def read_text(self, path: str) -> TextDocument:
         path = api_path(path)
         if path in self._notebooks:

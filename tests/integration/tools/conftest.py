@@ -6,18 +6,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from real_workspace import real_kernels, real_terminals
+from real_workspace import NoPages, real_kernels, real_terminals
 from tool_calls import ToolCalls
 
 from vitto_jupyter.settings import Settings
-from vitto_jupyter.workspace.base import Seen, Workspace
+from vitto_jupyter.workspace.base import Workspace
 from vitto_jupyter.workspace.jupyter_documents import JupyterDocuments
 from vitto_jupyter.workspace.local_git import LocalGit
-
-
-class NoPages:
-    def seen(self) -> Seen:
-        return Seen()
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ async def test_hidden_and_binary_files_stay_out():
     result = await _calls().call("search_code", pattern="needle")
     assert ".env" not in result.output and ".git" not in result.output
     assert "a.png:" not in result.output and "blob.dat:" not in result.output
-    assert "2 large or binary files not searched" in result.output
+    assert "2 large, binary or secret files not searched" in result.output
 
 
 async def test_a_literal_is_taken_as_it_is_and_a_regex_as_one():
