@@ -1,6 +1,6 @@
 """A real JupyterLab in a real browser, with the real SDK talking to a scripted Messages API.
 
-One server and one browser for all tests of a kind; each test has a folder, a browser context
+One server for all tests of a kind and one browser a module; each test has a folder, a browser context
 and a script of its own. Screenshots go to `test-results/`, to be looked at.
 """
 
@@ -32,8 +32,9 @@ expect.set_options(timeout=20_000)
 IGNORED = re.compile(r"net::ERR_ABORTED|favicon|AbortError|/api/kernels\?|^Comm not found")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Of one module: while Playwright's own event loop runs, no asyncio test could."""
     path = chromium_path()
     if path is None:
         pytest.fail("No chromium found: .ci/run installs it, or apt-get install chromium.")
