@@ -13,6 +13,7 @@ from real_workspace import NoPages, real_terminals
 from vitto_jupyter.workspace.base import Kernels, Terminals, Workspace
 from vitto_jupyter.workspace.jupyter_documents import JupyterDocuments
 from vitto_jupyter.workspace.local_git import LocalGit
+from vitto_jupyter.workspace.memory import memory_workspace
 
 
 def workspace_of(
@@ -26,7 +27,7 @@ def workspace_of(
         root=str(root),
         documents=JupyterDocuments(manager),
         terminals=terminals,
-        kernels=kernels,  # type: ignore[arg-type]
+        kernels=kernels or memory_workspace().kernels,
         front_ends=NoPages(),
         git=LocalGit(root),
     )

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from ..protocol.events import Mode
+from .deception import warnings_of
 from .facts import Facts
 from .paths import Action, care_of
 
@@ -41,4 +42,5 @@ def decide(facts: Facts, mode: Mode, *, private: str | None = None) -> Verdict:
     if mode == "plan":
         return Verdict("deny", PLAN_MODE)
     usual = "It changes a document." if facts.effect == "write" else "It runs code on your machine."
-    return Verdict("ask", f"{usual} Take care: {warning}" if warning else usual)
+    warnings = " ".join([warning, *warnings_of(facts.command or facts.code or "")]).strip()
+    return Verdict("ask", f"{usual} Take care: {warnings}" if warnings else usual)

@@ -23,6 +23,7 @@ from .targets import cell_name
 from .walking import Walk
 
 _DEADLINE_S = 20.0
+_MATCH_S = 3.0
 _BATCH = 16
 _MAX_FILE_BYTES = 1_000_000
 _SHOWN_CHARS = 240
@@ -117,7 +118,7 @@ async def _search_batch(
     """Several documents at once: reading one is mostly waiting."""
     read = await asyncio.gather(*(_places(documents, entry) for entry in batch))
     texts = [text for places in read for _, text in places or ()]
-    answers = await matcher.lines(texts, timeout_s=walk.left_s)
+    answers = await matcher.lines(texts, timeout_s=min(walk.left_s, _MATCH_S))
     left = iter(answers)
     for entry, places in zip(batch, read, strict=True):
         if places is None:
