@@ -130,8 +130,9 @@ class Desk:
         expect(self.vitto.locator(".vitto-prompt").last).to_contain_text(prompt)
 
     def finished(self) -> None:
-        """Wait until no turn runs: the status line is gone."""
-        expect(self.vitto.locator(".vitto-stop")).to_have_count(0)
+        """Wait until no turn runs: each prompt has its receipt."""
+        prompts = self.vitto.locator(".vitto-prompt").count()
+        expect(self.vitto.locator(".vitto-turn-end")).to_have_count(prompts)
 
     def shot(self, name: str) -> None:
         folder = SHOTS if THEME == "light" else SHOTS / THEME

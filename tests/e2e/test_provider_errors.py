@@ -85,7 +85,7 @@ def test_a_server_error_is_calm_and_the_next_prompt_works(
     desk_on: Any, lab: Lab, script: Any
 ) -> None:
     fault = {"kind": "http", "status": 400, "message": "messages: this is not allowed"}
-    script(say("never", fault=fault), say("Second answer."))
+    script(say("Second answer.", fault=fault))  # the fault comes first, once
     desk = desk_on(lab, files=FILES).open("a.ipynb")
     desk.ask("Hello")
     desk.finished()
