@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..agent.completion import to_completion
 from ..agent.ports import Answered, EventSink
-from ..errors import BadRequest, Conflict, NotFound, StorageFailed
+from ..errors import BadRequest, Conflict, NotFound
 from ..protocol.approval import Decision, DiffPreview, Preview
 from ..protocol.base import new_id
 from ..protocol.events import ApprovalRequested, ApprovalResolved
@@ -20,12 +20,17 @@ from ..protocol.events import ApprovalRequested, ApprovalResolved
 
 @dataclass(slots=True)
 class _Question:
-    """A question of this process. `answer` is set once; `recorded` when it is on the trail."""
+    """A question of this process. `answer` is set once, when it is on the trail.
+
+    Who answers, or makes it void, holds `lock` until that is on the trail: two answers at once
+    are one after the other.
+    """
 
     digest: str
     preview: Preview
     sink: EventSink
-    recorded: asyncio.Future[Decision]
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     answer: Decision | None = None
 
 
@@ -57,8 +62,7 @@ class Approvals:
     ) -> Answered:
         """Ask and wait; see Approver. The events go to `sink`, the turn's own."""
         approval_id = new_id("apr")
-        recorded = asyncio.get_running_loop().create_future()
-        question = _Question(digest, preview, sink, recorded)
+        question = _Question(digest, preview, sink)
         # known before it is shown: an answer may come at once
         self._open[approval_id] = question
         try:
@@ -72,21 +76,23 @@ class Approvals:
                     digest=digest,
                 )
             )
-            decision = await asyncio.shield(recorded)
+            await question.answered.wait()
         except asyncio.CancelledError:
-            await self._void(approval_id, question)
+            await to_completion(self._void(approval_id, question))
             raise
         finally:
             del self._open[approval_id]
-        return Answered(decision.decision, decision.comment, decision.edited_content)
+        assert question.answer is not None
+        answer = question.answer
+        return Answered(answer.decision, answer.comment, answer.edited_content)
 
     async def _void(self, approval_id: str, question: _Question) -> None:
         """The turn was stopped: the question is rejected, unless it has its answer already."""
-        if question.answer is not None:
-            return
-        question.answer = Decision(decision="reject", comment="The turn was stopped.")
-        self._answers[approval_id] = ("reject", "system")
-        await question.sink.emit(_resolved(approval_id, question.answer, by="system"))
+        async with question.lock:
+            if question.answer is None:
+                question.answer = Decision(decision="reject", comment="The turn was stopped.")
+                self._answers[approval_id] = ("reject", "system")
+                await question.sink.emit(_resolved(approval_id, question.answer, by="system"))
 
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Take the user's answer. The same answer again is fine; it is used once.
@@ -102,11 +108,12 @@ class Approvals:
             self._check_earlier(approval_id, decision)
             return
         _check_fits(question, decision)
-        if question.answer is None:
-            await self._answer(approval_id, question, decision)
-        elif _same(question.answer, decision):
-            await asyncio.shield(question.recorded)
-        else:
+        async with question.lock:
+            if question.answer is None:
+                await to_completion(self._answer(approval_id, question, decision))
+                return
+        self._check_earlier(approval_id, decision)
+        if not _same(question.answer, decision):
             raise _answered_otherwise(question.answer.decision)
 
     def _check_earlier(self, approval_id: str, decision: Decision) -> None:
@@ -123,14 +130,10 @@ class Approvals:
             raise _answered_otherwise(earlier[0])
 
     async def _answer(self, approval_id: str, question: _Question, decision: Decision) -> None:
+        await question.sink.emit(_resolved(approval_id, decision, by="user"))
         question.answer = decision
-        try:
-            await to_completion(question.sink.emit(_resolved(approval_id, decision, by="user")))
-        except StorageFailed:
-            question.answer = None
-            raise
         self._answers[approval_id] = (decision.decision, "user")
-        question.recorded.set_result(decision)
+        question.answered.set()
 
 
 def _check_fits(question: _Question, decision: Decision) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from ..providers.base import Message, ToolSpec
 from .session_files import append_bytes, put_aside, write_whole
 
 FILE = "conversation.jsonl"
+_CHECKED = re.compile(rb'(.+)(,"sum":"[0-9a-f]{8}"\})', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,18 @@ class ConversationFile:
 
 
 def _line(record: JsonObject) -> bytes:
+    """A record with a checksum at its end: a changed byte, in a signature say, would make every
+    later request invalid."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
     try:
-        return f"{text}\n".encode()
+        content = text.encode()
     except UnicodeEncodeError:  # half a surrogate pair: its escape keeps the bytes readable
-        return f"{json.dumps(record, separators=(',', ':'))}\n".encode()
+        content = json.dumps(record, separators=(",", ":")).encode()
+    return content[:-1] + _checksum(content) + b"\n"
+
+
+def _checksum(content: bytes) -> bytes:
+    return b',"sum":"%08x"}' % zlib.crc32(content)
 
 
 def _complete_records(content: bytes) -> tuple[list[JsonObject], int]:
@@ -97,6 +107,9 @@ def _complete_records(content: bytes) -> tuple[list[JsonObject], int]:
 
 
 def _parsed(line: bytes) -> JsonObject | None:
+    checked = _CHECKED.fullmatch(line)
+    if checked is None or _checksum(checked[1] + b"}") != checked[2]:
+        return None
     try:
         record = json.loads(line)
     except ValueError:

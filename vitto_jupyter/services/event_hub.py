@@ -8,6 +8,7 @@ number, not a queue: it reads from a ring of recent events, or from the trail wh
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from ..errors import Conflict, StorageFailed
 from ..protocol.events import Event, TextDelta, ThinkingDelta, ToolInputDelta, ToolProgress
 from .trails import Trail, Written, encode
 
+log = logging.getLogger(__name__)
 RING_BYTES = 4 * 1024 * 1024
 WAKING = ("turn.started", "turn.finished", "approval.requested", "session.renamed")
 PIECES = {
@@ -54,6 +56,7 @@ class EventHub:
         self._clock = clock
         self._wake = wake
         self._pending: list[_Pending] = []
+        self._in_flight: list[_Pending] = []
         self._writer: asyncio.Task[None] | None = None
         self._failure: StorageFailed | None = None
         self._ring: deque[Written] = deque()
@@ -70,8 +73,11 @@ class EventHub:
         """Record `event`; see EventSink.
 
         Raises:
-            StorageFailed: the trail could not be written; deltas report it at the next call.
+            StorageFailed: the trail could not be written; deltas report it at the next call. Or
+                the session was closed meanwhile.
         """
+        if self.closed:
+            raise StorageFailed("This session was closed.", code="session_closed", hint="Reload.")
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
@@ -95,18 +101,28 @@ class EventHub:
     def _start_writer(self) -> None:
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write_pending())
+            self._writer.add_done_callback(self._writer_ended)
 
     async def _write_pending(self) -> None:
         while self._pending:
-            taken, self._pending = self._pending, []
+            taken = self._in_flight = self._pending
+            self._pending = []
             batch = [self._stamp(item, self.last_seq + n) for n, item in enumerate(taken, start=1)]
-            try:
-                await asyncio.to_thread(self._trail.append, batch)
-            except StorageFailed as failure:
-                self._fail(taken + self._pending, failure)
-                self._pending = []
-                return
+            await asyncio.to_thread(self._trail.append, batch)
+            self._in_flight = []
             self._show(batch, taken)
+
+    def _writer_ended(self, writer: asyncio.Task[None]) -> None:
+        """Whoever waits for an event that was not written must hear of it, whatever went wrong."""
+        failure = None if writer.cancelled() else writer.exception()
+        if failure is None:
+            return
+        if not isinstance(failure, StorageFailed):
+            log.error("events were not written", exc_info=failure)
+            failure = StorageFailed("Vitto failed while it recorded this.")
+        lost = self._in_flight + self._pending
+        self._in_flight, self._pending = [], []
+        self._fail(lost, failure)
 
     def _stamp(self, item: _Pending, seq: int) -> Written:
         envelope = {
@@ -222,10 +238,18 @@ class Subscription:
             await self._hub.wait_changed(timeout_s)
         batch = self._hub.recent(after=self._after)
         if batch is None:
-            batch = await self._hub.behind(after=self._after)
+            batch = await self._behind()
         if batch:
             self._after = batch[-1].seq
         return batch
+
+    async def _behind(self) -> tuple[Written, ...]:
+        try:
+            return await self._hub.behind(after=self._after)
+        except FileNotFoundError:
+            if self.closed:  # the session was deleted meanwhile
+                return ()
+            raise
 
 
 def _same_stream(last: Event, event: Event) -> bool:

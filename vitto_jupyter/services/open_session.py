@@ -6,9 +6,9 @@ Imported by sessions only. Opening repairs what a crash left behind.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, TypeVar, cast
 
 from ..agent.conversation import Conversation
 from ..agent.ports import Clock
@@ -24,6 +24,7 @@ from .session_records import SessionRecord
 from .trails import Scan, Trail
 from .turns import Turn
 
+T = TypeVar("T")
 INTERRUPTED = ErrorInfo(
     code="interrupted",
     message="The server stopped while this turn was running.",
@@ -59,6 +60,7 @@ class OpenSession:
         self._end: tuple[str, TurnFinished] | None = None
         self._saving = asyncio.Lock()
         self._lock = lock
+        self._preparing: asyncio.Future[object] | None = None
         self._conversation: Conversation | None = None
         self._conversation_file: ConversationFile | None = None
 
@@ -86,6 +88,20 @@ class OpenSession:
                 store=file,
             )
         return self._conversation
+
+    async def unless_stopped(self, preparing: Coroutine[Any, Any, T]) -> T | None:
+        """What a turn needs before it can start; None when `stop_preparing` came meanwhile."""
+        task = self._preparing = asyncio.ensure_future(preparing)
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+            self._preparing = None
+        return None if task.cancelled() else task.result()
+
+    def stop_preparing(self) -> bool:
+        """Whether there was something to stop."""
+        return self._preparing is not None and self._preparing.cancel()
 
     def end(self, turn: Turn) -> None:
         """The turn is over; `save_end` records it."""

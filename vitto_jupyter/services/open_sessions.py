@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from ..agent.ports import Clock
+from ..errors import NotFound
 from ..workspace.base import Revision
 from .open_session import OpenSession, open_session
 from .session_records import RecordStore
@@ -50,6 +51,18 @@ class OpenSessions:
             session.uses -= 1
             if session.uses == 0:
                 self._close_later(session)
+
+    @asynccontextmanager
+    async def use_alone(self, session_id: str) -> AsyncIterator[OpenSession]:
+        """As `use`, while nobody else starts a turn in the session or deletes it.
+
+        Raises:
+            NotFound: also when it was deleted meanwhile.
+        """
+        async with self.use(session_id) as session, session.starting:
+            if session.hub.closed:
+                raise NotFound("There is no such session.", code="session_not_found")
+            yield session
 
     async def _opened(self, session_id: str) -> OpenSession:
         async with self._lock(session_id):

@@ -32,9 +32,16 @@ class SessionInUse(Conflict):
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create `folder` and its parents; the folder itself only for its owner (0700)."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    folder.mkdir(mode=0o700, exist_ok=True)
+    """Create `folder` and its parents; the folder itself only for its owner (0700).
+
+    Raises:
+        StorageFailed
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as err:
+        raise StorageFailed(f"Could not create {folder.name}: {err.strerror}.") from err
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -98,8 +105,16 @@ class OwnerLock:
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        """Raises SessionInUse when another server, or another manager here, has it."""
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        """Take the lock.
+
+        Raises:
+            SessionInUse: another server, or another manager here, has it.
+            StorageFailed: the lock file cannot be written.
+        """
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as err:
+            raise StorageFailed(f"Could not open {LOCK_FILE}: {err.strerror}.") from err
         try:
             _lock(descriptor)
         except BlockingIOError as err:

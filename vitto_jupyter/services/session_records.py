@@ -92,7 +92,8 @@ class RecordStore:
 
     def _read(self, folder: Path) -> SessionRecord | None:
         try:
-            return SessionRecord.model_validate_json((folder / FILE).read_bytes())
+            record = SessionRecord.model_validate_json((folder / FILE).read_bytes())
+            return record.model_copy(update={"session_id": folder.name})
         except (OSError, ValidationError) as err:
             return self._rebuilt(folder, err)
 

@@ -7,37 +7,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from ..agent.context import context_text, prompt_blocks
-from ..agent.guard import Guard, Mask
-from ..agent.loop import run_turn
-from ..agent.outcomes import Outcome, failure
 from ..agent.ports import Clock
-from ..agent.prompts import system_prompt
 from ..errors import Conflict, ProviderError, StorageFailed, VittoError
-from ..policy.paths import below
 from ..protocol.approval import Decision
 from ..protocol.base import new_id
-from ..protocol.context import WorkspaceContext
 from ..protocol.events import ErrorInfo, SessionCreated, SessionRenamed, TurnStarted
 from ..protocol.requests import CancelReply, CreateSession, StartTurn
 from ..protocol.session import SessionInfo
 from ..settings import Settings
-from ..tools.base import ToolContext
 from ..tools.toolset import Toolset
-from ..workspace.base import TextSink, Workspace
 from .event_hub import Subscription
 from .open_session import OpenSession, info_of
 from .open_sessions import OpenSessions
 from .provider_choice import Choice, ProviderChoice, Wish
 from .session_records import RecordStore, SessionRecord
-from .turns import Turn, TurnApprover, TurnSink
+from .turn_work import TurnWork, Workbench
+from .turns import Turn, TurnSink
 
 log = logging.getLogger(__name__)
 STOP_GRACE_S = 2.0
@@ -50,20 +39,6 @@ SHUTDOWN = ErrorInfo(
     message="The Jupyter server was shut down while this turn was running.",
     hint="Send it again to go on.",
 )
-TOOLS_CHANGED = Conflict(
-    "The tools of a session are fixed when it starts, and these are others.",
-    code="tools_changed",
-    hint="Start a new session with these tools.",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Workbench:
-    """What turns work with; made at the first turn, since making it is not free."""
-
-    workspace: Workspace
-    toolset: Toolset
-    read_context: Callable[[str | None], Awaitable[WorkspaceContext]]
 
 
 class SessionManager:
@@ -86,13 +61,13 @@ class SessionManager:
         wake: Callable[[str], None],
         secrets: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self._settings = settings
         self._root = root
         self._clock = clock
         self._choice = choice
         self._workbench = workbench
-        self._secrets = secrets
-        self._private = below(os.path.realpath(root), Path(os.path.realpath(settings.data_dir)))
+        self._work = TurnWork(
+            settings=settings, root=root, clock=clock, workbench=workbench, secrets=secrets
+        )
         self._records = RecordStore(settings.data_dir, root=root)
         self._open = OpenSessions(records=self._records, clock=clock, wake=wake)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -138,7 +113,9 @@ class SessionManager:
 
     async def delete(self, session_id: str) -> None:
         """Stop what runs, then remove the session and all its files."""
-        async with self._open.use(session_id) as session, session.starting:
+        async with self._open.use(session_id) as session:
+            session.stop_preparing()
+        async with self._open.use_alone(session_id) as session:
             await self._stop(session, grace_s=STOP_GRACE_S)
             await self._open.delete(session)
 
@@ -176,30 +153,31 @@ class SessionManager:
             toolset: In place of the server's own, e.g. with tools that the client runs.
 
         Raises:
+            NotFound: there is no such session (any more).
             Conflict: a turn runs already, or the server is shutting down.
             BadRequest: there is no such provider.
             StorageFailed: the start could not be recorded; nothing was started.
         """
-        async with self._open.use(session_id) as session, session.starting:
+        async with self._open.use_alone(session_id) as session:
             if body.turn_id is not None and body.turn_id in session.turn_ids:
                 return body.turn_id
             await self._check_free(session)
             wish = _wish_of(session.record).then(Wish(body.provider, body.model, body.effort))
             self._choice.check(wish)
-            choice = await self._choose(wish)
+            choice = await session.unless_stopped(self._choose(wish))
+            self._check_open()
             turn_id = body.turn_id or new_id("trn")
             await session.hub.emit(_started(body, choice), turn_id=turn_id)
             session.turn_ids.add(turn_id)
             sink = TurnSink(session.hub, turn_id)
-            work = self._work(session, body, choice=choice, sink=sink, toolset=toolset)
+            work = self._work.run(session, body, choice=choice, sink=sink, toolset=toolset)
             session.turn = Turn(turn_id, sink=sink, work=work)
             self._spawn(self._supervise(session, session.turn))
             await self._note_start(session, body, wish)
             return turn_id
 
     async def _check_free(self, session: OpenSession) -> None:
-        if self._closing:
-            raise Conflict("The server is shutting down.", code="shutting_down")
+        self._check_open()
         if session.turn is not None and session.turn.ended.done():
             await session.turn.over.wait()  # its end is on the way to the trail
         if session.turn is not None:
@@ -209,6 +187,10 @@ class SessionManager:
                 hint="Wait for it to end, or stop it first.",
             )
         await session.save_end()
+
+    def _check_open(self) -> None:
+        if self._closing:
+            raise Conflict("The server is shutting down.", code="shutting_down")
 
     async def _choose(self, wish: Wish) -> Choice | ProviderError:
         """A provider that cannot be asked for its models is a failed turn, not a lost prompt."""
@@ -231,53 +213,6 @@ class SessionManager:
             provider=wish.provider,
             model=wish.model,
             effort=wish.effort,
-        )
-
-    async def _work(
-        self,
-        session: OpenSession,
-        body: StartTurn,
-        *,
-        choice: Choice | ProviderError,
-        sink: TurnSink,
-        toolset: Toolset | None,
-    ) -> Outcome:
-        if isinstance(choice, ProviderError):
-            return failure(choice)
-        bench = await self._workbench()
-        tools = toolset or bench.toolset
-        conversation = await session.conversation(system=system_prompt(), tools=tools.specs)
-        if toolset is not None and toolset.specs != conversation.tools:
-            return failure(TOOLS_CHANGED)
-        context = await bench.read_context(body.context.path)
-        # the notebook in front of the user, else the one that the session is about
-        notebook_path = _notebook_in(body.context.path) or session.record.notebook_path
-
-        def make_context(progress: TextSink) -> ToolContext:
-            return ToolContext(
-                workspace=bench.workspace,
-                settings=self._settings,
-                notebook_path=notebook_path,
-                progress=progress,
-                seen=session.seen,
-            )
-
-        return await run_turn(
-            conversation=conversation,
-            prompt=prompt_blocks(body.prompt, body.attachments),
-            context=context_text(body.context, context),
-            provider=choice.provider,
-            model=choice.model,
-            effort=choice.effort,
-            toolset=tools,
-            make_context=make_context,
-            mode=body.mode,
-            approver=TurnApprover(session.approvals, sink),
-            sink=sink,
-            clock=self._clock,
-            settings=self._settings,
-            previous=session.last_reason,
-            guard=Guard(self._private, Mask(self._secrets())),
         )
 
     async def _supervise(self, session: OpenSession, turn: Turn) -> None:
@@ -307,8 +242,12 @@ class SessionManager:
     async def cancel(self, session_id: str) -> CancelReply:
         """Stop the agent within two seconds; says what goes on without it."""
         async with self._open.use(session_id) as session:
+            stopped = session.stop_preparing()
+            if session.turn is None:
+                async with session.starting:
+                    pass  # a turn that was about to start is there now
             turn = session.turn
-            stopped = await self._stop(session, grace_s=STOP_GRACE_S)
+            stopped = await self._stop(session, grace_s=STOP_GRACE_S) or stopped
             running = await self._still_running(session, turn)
             return CancelReply(cancelled=stopped, still_running=running)
 
@@ -364,6 +303,8 @@ class SessionManager:
     async def close(self) -> None:
         """Stop all turns, mark them, and end all subscriptions."""
         self._closing = True
+        for session in self._open.all():
+            session.stop_preparing()
         await asyncio.gather(
             *(
                 self._stop(session, grace_s=SHUTDOWN_GRACE_S, error=SHUTDOWN)
@@ -383,7 +324,7 @@ def title_from(prompt: str) -> str:
     return words[:TITLE_CHARS].rsplit(" ", 1)[0] + "…"
 
 
-def _started(body: StartTurn, choice: Choice | ProviderError) -> TurnStarted:
+def _started(body: StartTurn, choice: Choice | ProviderError | None) -> TurnStarted:
     chosen = choice if isinstance(choice, Choice) else None
     return TurnStarted(
         prompt=body.prompt,
@@ -396,7 +337,3 @@ def _started(body: StartTurn, choice: Choice | ProviderError) -> TurnStarted:
 
 def _wish_of(record: SessionRecord) -> Wish:
     return Wish(record.provider, record.model, record.effort)
-
-
-def _notebook_in(path: str | None) -> str | None:
-    return path if path is not None and path.endswith(".ipynb") else None

@@ -91,25 +91,24 @@ class Trail:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
-        self._starts = array("Q")
-        self._size = 0
+        # where each record ends; one append to it makes a record known, also to other threads
+        self._ends = array("Q")
 
     @property
     def last_seq(self) -> int:
-        return len(self._starts)
+        return len(self._ends)
 
     def open(self, session_id: str, at: str) -> Scan:
         """Read what is there and repair it; `at` is the time of notices about lost records."""
         content = self._path.read_bytes() if self._path.exists() else b""
         lines, damaged = _checked(content.split(b"\n"), session_id, at)
+        self._ends = array("Q")
+        for line, _ in lines:
+            self._ends.append(self._end(self.last_seq) + len(line) + 1)
         if damaged:
             put_aside(self._path, b"\n".join(damaged))
-        if damaged or (content and not content.endswith(b"\n")):
+        if damaged or self._end(self.last_seq) != len(content):
             write_whole(self._path, b"".join(line + b"\n" for line, _ in lines))
-        self._starts, self._size = array("Q"), 0
-        for line, _ in lines:
-            self._starts.append(self._size)
-            self._size += len(line) + 1
         return _scanned(event for _, event in lines)
 
     def peek(self) -> Scan:
@@ -120,17 +119,16 @@ class Trail:
     def append(self, batch: Sequence[Written]) -> None:
         """Raises StorageFailed, and then holds exactly what it held before."""
         content = b"".join(event.line + b"\n" for event in batch)
-        append_bytes(self._path, content, size=self._size)
+        append_bytes(self._path, content, size=self._end(self.last_seq))
         for event in batch:
-            self._starts.append(self._size)
-            self._size += len(event.line) + 1
+            self._ends.append(self._end(self.last_seq) + len(event.line) + 1)
 
     def read(self, *, after: int) -> tuple[Written, ...]:
         """Some events after number `after`, in order; empty only when there are none."""
         count = min(READ_EVENTS, self.last_seq - after)
         if count <= 0:
             return ()
-        start = self._starts[after]
+        start = self._end(after)
         while count > 1 and self._end(after + count) - start > READ_BYTES:
             count //= 2
         with open(self._path, "rb") as file:
@@ -143,7 +141,8 @@ class Trail:
         )
 
     def _end(self, seq: int) -> int:
-        return self._starts[seq] if seq < len(self._starts) else self._size
+        """Where record `seq` ends; 0 for the record before the first."""
+        return self._ends[seq - 1] if seq else 0
 
 
 def _scanned(events: Iterable[JsonObject]) -> Scan:

@@ -42,23 +42,25 @@ class TurnSink:
 
 
 class TurnApprover:
-    """The `Approver` of one turn."""
+    """The `Approver` of one turn. One question at a time: nobody reads a heap of cards."""
 
     def __init__(self, approvals: Approvals, sink: TurnSink) -> None:
         self._approvals = approvals
         self._sink = sink
+        self._asking = asyncio.Lock()
 
     async def ask(
         self, *, tool_call_id: str, title: str, reason: str, preview: Preview, digest: str
     ) -> Answered:
-        return await self._approvals.ask(
-            self._sink,
-            tool_call_id=tool_call_id,
-            title=title,
-            reason=reason,
-            preview=preview,
-            digest=digest,
-        )
+        async with self._asking:
+            return await self._approvals.ask(
+                self._sink,
+                tool_call_id=tool_call_id,
+                title=title,
+                reason=reason,
+                preview=preview,
+                digest=digest,
+            )
 
 
 class Turn:

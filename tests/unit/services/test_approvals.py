@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+from dataclasses import replace
 
 import pytest
 
-from vitto_jupyter.errors import BadRequest, Conflict, NotFound
+from vitto_jupyter.errors import BadRequest, Conflict, NotFound, StorageFailed
+from vitto_jupyter.policy.facts import Facts
 from vitto_jupyter.protocol.approval import Change, Decision, DiffPreview
 from vitto_jupyter.protocol.requests import StartTurn
 from vitto_jupyter.providers.scripted import ScriptedProvider, call, say
+from vitto_jupyter.services import session_files
 from vitto_jupyter.testing.tools import echo, simple_tool
+from vitto_jupyter.tools.base import Proposal, done
 from vitto_jupyter.tools.toolset import Toolset
 
 from .conftest import new_session, watching
@@ -152,6 +157,67 @@ async def test_edited_content_is_refused_for_anything_else(asked, ran, tool: str
         edited = Decision(decision="approve", edited_content="c")
         await manager.decide(session_id, event.approval_id, edited)
     assert ran == []
+
+
+async def test_an_answer_that_cannot_be_recorded_leaves_the_question_open(
+    asked, ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager, session_id, event = await asked()
+
+    def refuse(descriptor: int, content) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session_files.os, "write", refuse)
+        async with asyncio.timeout(5):
+            answers = await asyncio.gather(
+                *(manager.decide(session_id, event.approval_id, APPROVE) for _ in range(3)),
+                return_exceptions=True,
+            )
+    assert [type(answer) for answer in answers] == [StorageFailed] * 3
+    assert (await manager.get(session_id)).state == "waiting"
+    assert ran == []
+    await manager.decide(session_id, event.approval_id, APPROVE)
+    await finish(manager, session_id)
+    assert ran == ["x"]
+
+
+async def test_answers_while_the_turn_is_stopped_run_nothing_and_do_not_hang(asked, ran) -> None:
+    manager, session_id, event = await asked()
+    async with asyncio.timeout(5):
+        await asyncio.gather(
+            manager.cancel(session_id),
+            *(manager.decide(session_id, event.approval_id, APPROVE) for _ in range(3)),
+            return_exceptions=True,
+        )
+    assert ran == []
+    assert (await manager.get(session_id)).state == "idle"
+
+
+async def test_of_calls_side_by_side_one_asks_at_a_time(home, ran) -> None:
+    """Reads run side by side, and reading a secret asks."""
+
+    async def propose(ctx, args):
+        async def apply(edited):
+            ran.append(args.text)
+            return done("read")
+
+        return Proposal(Facts("read", (f"{args.text}.env",)), apply)
+
+    home.toolset = Toolset((replace(simple_tool("peek"), propose=propose),))
+    calls = [call("peek", {"text": str(number)}) for number in range(60)]
+    manager = home.manager(ScriptedProvider(calls, say("done")))
+    session_id = await new_session(manager)
+    await manager.start_turn(session_id, StartTurn(prompt="Go."))
+    async with watching(manager, session_id) as wait_for:
+        for count in range(60):
+            event = await wait_for("approval.requested")
+            kinds = [e.type for e in home.trail(session_id)]
+            assert kinds.count("approval.requested") == kinds.count("approval.resolved") + 1
+            assert len(ran) <= count
+            await manager.decide(session_id, event.approval_id, APPROVE)
+        await wait_for("turn.finished")
+    assert sorted(ran, key=int) == [str(number) for number in range(60)]
 
 
 async def test_a_stopped_turn_voids_its_question(asked, ran) -> None:

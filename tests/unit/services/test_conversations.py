@@ -63,6 +63,24 @@ async def test_a_file_cut_at_any_byte_keeps_its_complete_messages(tmp_path: Path
         assert found is None or found.messages == MESSAGES[: lines - 1]
 
 
+async def test_a_changed_byte_costs_what_follows_and_nothing_is_taken_for_something_else(
+    tmp_path: Path,
+) -> None:
+    await stored(tmp_path)
+    path = tmp_path / "conversation.jsonl"
+    content = path.read_bytes()
+    for position in range(len(content)):
+        changed = bytearray(content)
+        changed[position] ^= 0x01
+        path.write_bytes(changed)
+        found = ConversationFile(tmp_path).open()
+        line = content[:position].count(b"\n")
+        if line == 0:
+            assert found is None
+        else:
+            assert found is not None and found.messages == MESSAGES[: line - 1]
+
+
 async def test_what_is_damaged_is_put_aside(tmp_path: Path) -> None:
     await stored(tmp_path)
     path = tmp_path / "conversation.jsonl"

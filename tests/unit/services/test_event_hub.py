@@ -36,11 +36,13 @@ class SlowTrail(Trail):
         self.go = threading.Event()
         self.go.set()
         self.full = False
+        self.refused = 0
         self.batches: list[list[str]] = []
 
     def append(self, batch: Sequence[Written]) -> None:
         assert self.go.wait(10)
         if self.full:
+            self.refused += 1
             raise StorageFailed("No space left on device.")
         self.batches.append([event.type for event in batch])
         super().append(batch)
@@ -165,11 +167,45 @@ async def test_a_full_disk_is_told_and_nothing_unsaved_is_shown(hub, trail) -> N
 async def test_a_delta_that_could_not_be_saved_is_told_at_the_next_call(hub, trail) -> None:
     trail.full = True
     await hub.emit(TextDelta(text="lost"), turn_id="trn_1")
-    await hub.close()  # waits for the write
+    async with asyncio.timeout(10):
+        while not trail.refused:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
     trail.full = False
     with pytest.raises(StorageFailed):
         await hub.emit(notice("not tried"), turn_id="trn_1")
     await hub.emit(notice("works again"), turn_id="trn_1")
+
+
+async def test_whatever_goes_wrong_while_writing_nobody_waits_for_ever(
+    hub, trail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(event_hub, "encode", lambda event: 1 / 0)
+        async with asyncio.timeout(5):
+            with pytest.raises(StorageFailed):
+                await hub.emit(notice("a"), turn_id=None)
+    await hub.emit(notice("b"), turn_id=None)
+    assert trail.batches == [["notice"]]
+
+
+async def test_a_reader_behind_ends_when_the_session_is_deleted(hub, trail, tmp_path) -> None:
+    for number in range(3):
+        await hub.emit(notice(f"{number}" * 1000), turn_id=None)
+    with hub.subscribe(after=0) as subscription:
+        hub._ring.clear()
+        hub._ring_bytes = 0
+        await hub.close()
+        (tmp_path / "trail.jsonl").unlink()
+        assert await subscription.next(timeout_s=5) == ()
+        assert subscription.closed
+
+
+async def test_a_closed_hub_takes_nothing_more(hub, trail) -> None:
+    await hub.close()
+    for event in (notice("a"), TextDelta(text="b")):
+        with pytest.raises(StorageFailed):
+            await hub.emit(event, turn_id=None)
+    assert trail.batches == []
 
 
 async def test_a_cancelled_emit_is_written_all_the_same(hub, trail) -> None:

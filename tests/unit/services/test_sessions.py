@@ -459,3 +459,108 @@ async def test_a_provider_fault_keeps_the_session_usable(home) -> None:
     assert home.transcript(session_id).turns[0].error.code == "authentication"
     await play(manager, session_id)
     assert home.transcript(session_id).turns[1].state == "done"
+
+
+# -- at the same time ---------------------------------------------------------------------------
+
+
+class SlowToChoose(ScriptedProvider):
+    """Says which models it has once `known` is set."""
+
+    def __init__(self, *script: object) -> None:
+        super().__init__(*script)
+        self.known = asyncio.Event()
+        self.asked = asyncio.Event()
+
+    async def models(self):
+        self.asked.set()
+        await self.known.wait()
+        return await super().models()
+
+
+async def test_stop_while_the_model_is_being_chosen(home) -> None:
+    provider = SlowToChoose(say("Hi."))
+    manager = home.manager(provider)
+    session_id = await new_session(manager, title="t")
+    starting = asyncio.create_task(manager.start_turn(session_id, StartTurn(prompt="Go.")))
+    await provider.asked.wait()
+    async with asyncio.timeout(2):
+        assert (await manager.cancel(session_id)).cancelled
+        await starting
+    (turn,) = home.transcript(session_id).turns
+    assert (turn.prompt, turn.state) == ("Go.", "cancelled")
+    assert (await manager.get(session_id)).state == "idle"
+    provider.known.set()
+    await play(manager, session_id)
+    assert home.transcript(session_id).turns[1].state == "done"
+
+
+async def test_a_shutdown_while_the_model_is_being_chosen_starts_nothing(home) -> None:
+    provider = SlowToChoose(say("Hi."))
+    manager = home.manager(provider)
+    session_id = await new_session(manager, title="t")
+    starting = asyncio.create_task(manager.start_turn(session_id, StartTurn(prompt="Go.")))
+    await provider.asked.wait()
+    async with asyncio.timeout(5):
+        await manager.close()
+        with pytest.raises(Conflict):
+            await starting
+    assert "turn.started" not in kinds(home, session_id)
+
+
+async def test_deleting_does_not_wait_for_a_model_to_be_chosen(home) -> None:
+    provider = SlowToChoose(say("Hi."))
+    manager = home.manager(provider)
+    session_id = await new_session(manager, title="t")
+    starting = asyncio.create_task(manager.start_turn(session_id, StartTurn(prompt="Go.")))
+    await provider.asked.wait()
+    async with asyncio.timeout(5):
+        await manager.delete(session_id)
+        await asyncio.wait({starting})
+    assert not home.folder(session_id).exists()
+
+
+async def test_of_two_deletions_one_finds_nothing_and_a_start_meanwhile_neither(home) -> None:
+    manager = home.manager(ScriptedProvider(hold(asyncio.Event())))
+    session_id = await new_session(manager, title="t")
+    await manager.start_turn(session_id, StartTurn(prompt="Go."))
+    first, second, start = await asyncio.gather(
+        manager.delete(session_id),
+        manager.delete(session_id),
+        manager.start_turn(session_id, StartTurn(prompt="Again.")),
+        return_exceptions=True,
+    )
+    assert first is None
+    assert isinstance(second, NotFound) and isinstance(start, NotFound)
+    assert await manager.list() == ()
+
+
+async def test_everything_at_once_leaves_a_session_that_works(home) -> None:
+    """Starts, stops and renames in any order: turns do not overlap, and all have an end."""
+    manager = home.manager(ScriptedProvider(*[say("Hi.")] * 200))
+    session_id = await new_session(manager, title="t")
+    async with asyncio.timeout(60):
+        for _ in range(10):
+            await asyncio.gather(
+                *(manager.start_turn(session_id, StartTurn(prompt="Go.")) for _ in range(3)),
+                *(manager.cancel(session_id) for _ in range(2)),
+                manager.rename(session_id, "t"),
+                return_exceptions=True,
+            )
+        await manager.cancel(session_id)
+    running: str | None = None
+    for event in home.trail(session_id):
+        if event.type == "turn.started":
+            assert running is None
+            running = event.turn_id
+        elif event.type == "turn.finished":
+            assert running == event.turn_id
+            running = None
+    assert running is None
+    await play(manager, session_id)
+
+
+async def test_a_data_folder_that_cannot_be_made_is_a_storage_fault(home) -> None:
+    home.data_dir.parent.joinpath("vitto").write_text("a file is in the way")
+    with pytest.raises(StorageFailed):
+        await new_session(home.manager())

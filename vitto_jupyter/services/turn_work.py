@@ -1,0 +1,114 @@
+"""What a turn does: gathers all that the agent loop needs, and runs it. Used by sessions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..agent.context import context_text, prompt_blocks
+from ..agent.guard import Guard, Mask
+from ..agent.loop import run_turn
+from ..agent.outcomes import Outcome, failure
+from ..agent.ports import Clock
+from ..agent.prompts import system_prompt
+from ..errors import Conflict, ProviderError
+from ..policy.paths import below
+from ..protocol.context import WorkspaceContext
+from ..protocol.requests import StartTurn
+from ..settings import Settings
+from ..tools.base import ToolContext
+from ..tools.toolset import Toolset
+from ..workspace.base import TextSink, Workspace
+from .open_session import OpenSession
+from .provider_choice import Choice
+from .turns import TurnApprover, TurnSink
+
+TOOLS_CHANGED = Conflict(
+    "The tools of a session are fixed when it starts, and these are others.",
+    code="tools_changed",
+    hint="Start a new session with these tools.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """What turns work with; made at the first turn, since making it is not free."""
+
+    workspace: Workspace
+    toolset: Toolset
+    read_context: Callable[[str | None], Awaitable[WorkspaceContext]]
+
+
+class TurnWork:
+    """Runs turns of all sessions; the arguments are those of SessionManager."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        root: str,
+        clock: Clock,
+        workbench: Callable[[], Awaitable[Workbench]],
+        secrets: Callable[[], Mapping[str, str]],
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._workbench = workbench
+        self._secrets = secrets
+        self._private = below(os.path.realpath(root), Path(os.path.realpath(settings.data_dir)))
+
+    async def run(
+        self,
+        session: OpenSession,
+        body: StartTurn,
+        *,
+        choice: Choice | ProviderError | None,
+        sink: TurnSink,
+        toolset: Toolset | None,
+    ) -> Outcome:
+        """A whole turn. `choice` is None when it was stopped before a model was chosen."""
+        if choice is None:
+            return Outcome("cancelled")
+        if isinstance(choice, ProviderError):
+            return failure(choice)
+        bench = await self._workbench()
+        tools = toolset or bench.toolset
+        conversation = await session.conversation(system=system_prompt(), tools=tools.specs)
+        if toolset is not None and toolset.specs != conversation.tools:
+            return failure(TOOLS_CHANGED)
+        context = await bench.read_context(body.context.path)
+        # the notebook in front of the user, else the one that the session is about
+        notebook_path = _notebook_in(body.context.path) or session.record.notebook_path
+
+        def make_context(progress: TextSink) -> ToolContext:
+            return ToolContext(
+                workspace=bench.workspace,
+                settings=self._settings,
+                notebook_path=notebook_path,
+                progress=progress,
+                seen=session.seen,
+            )
+
+        return await run_turn(
+            conversation=conversation,
+            prompt=prompt_blocks(body.prompt, body.attachments),
+            context=context_text(body.context, context),
+            provider=choice.provider,
+            model=choice.model,
+            effort=choice.effort,
+            toolset=tools,
+            make_context=make_context,
+            mode=body.mode,
+            approver=TurnApprover(session.approvals, sink),
+            sink=sink,
+            clock=self._clock,
+            settings=self._settings,
+            previous=session.last_reason,
+            guard=Guard(self._private, Mask(self._secrets())),
+        )
+
+
+def _notebook_in(path: str | None) -> str | None:
+    return path if path is not None and path.endswith(".ipynb") else None
