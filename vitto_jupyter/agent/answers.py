@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from ..protocol.base import JsonObject, is_id, new_id
 from ..providers.base import Answer
-from .texts import clean_json, is_blank_text
+from .texts import clean_json, is_blank_text, is_deeper
+
+MAX_DEPTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ def read_answer(answer: Answer, *, taken: Set[str]) -> ReadAnswer:
 
     Blocks stay verbatim, but for what every server refuses to see again: blank text, a last
     thinking block that was cut before its signature, and call ids that are unusable or in
-    `taken` (they get a fresh id, or no result could name the call).
+    `taken` (they get a fresh id, or no result could name the call). Nor is an input kept that
+    is nested so deeply that it can be neither checked nor written.
     """
     content: list[JsonObject] = []
     calls: list[Call] = []
@@ -42,6 +45,9 @@ def read_answer(answer: Answer, *, taken: Set[str]) -> ReadAnswer:
         if block.get("type") == "tool_use":
             invalid_input = answer.invalid_inputs.get(str(block.get("id")))
             block = _with_usable_id(block, used)
+            if is_deeper(block.get("input"), MAX_DEPTH):
+                invalid_input = f"(more than {MAX_DEPTH} levels in each other)"
+                block = {**block, "input": {}}
             call = _call(block, invalid_input)
             used.add(call.tool_call_id)
             calls.append(call)

@@ -25,6 +25,21 @@ def clean_json(value: JsonValue) -> JsonValue:
     return value
 
 
+def is_deeper(value: object, limit: int) -> bool:
+    """Whether lists and objects stand in each other more than `limit` levels deep."""
+    level = [value]
+    for _ in range(limit + 1):
+        level = [
+            entry
+            for container in level
+            if isinstance(container, (list, dict))
+            for entry in (container.values() if isinstance(container, dict) else container)
+        ]
+        if not level:
+            return False
+    return any(isinstance(entry, (list, dict)) for entry in level)
+
+
 def is_blank_text(block: JsonObject) -> bool:
     """True for a text block that holds nothing but white space."""
     return block.get("type") == "text" and not str(block.get("text") or "").strip()

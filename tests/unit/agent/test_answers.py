@@ -72,3 +72,19 @@ def test_input_that_was_no_json_is_kept_with_its_call() -> None:
 def test_half_a_surrogate_pair_in_an_input_is_replaced_for_the_call() -> None:
     read = read_answer(answer_of(tool_use(input={"x": "a\ud800"})), taken=set())
     assert read.calls[0].input == {"x": "a?"}
+
+
+def nested(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(("levels", "is_invalid"), [(60, False), (70, True), (5000, True)])
+def test_input_nested_too_deeply_is_not_kept(levels: int, is_invalid: bool) -> None:
+    block = {"type": "tool_use", "id": "c1", "name": "n", "input": {"a": nested(levels)}}
+    answer = Answer(content=(block,), stop_reason="tool_use", usage=TokenUsage())
+    read = read_answer(answer, taken=frozenset())
+    assert (read.calls[0].invalid_input is not None) == is_invalid
+    assert (read.content[0]["input"] == {}) == is_invalid
