@@ -155,16 +155,41 @@ test('an answer that did not get through is sent again by itself', async () => {
   expect(done).toEqual(['c1']);
 });
 
-test('a server that was started anew is told again', async () => {
-  const { link, transport, registered } = page();
+const UNKNOWN = new TransportError(404, 'not_found', 'This page is not registered.', '');
+
+test('a server that was started anew is told again, and then asked again', async () => {
+  const { link, transport, registered, done, offer } = page();
   link.documentsChanged();
   await settle();
-  transport.hostCalls = async () => {
-    throw new TransportError(404, 'not_found', 'This page is not registered.', '');
+  offer('c1');
+  const offered = transport.hostCalls;
+  transport.hostCalls = async hostId => {
+    if (registered.length < 2) {
+      throw UNKNOWN;
+    }
+    return offered(hostId);
   };
   link.wake('host_1');
   await settle(100);
   expect(registered).toHaveLength(2);
+  expect(done).toEqual(['c1']);
+});
+
+test('a server that never knows the page is left alone until it wakes the page', async () => {
+  const { link, transport, registered } = page();
+  link.documentsChanged();
+  await settle();
+  let asked = 0;
+  transport.hostCalls = async () => {
+    asked++;
+    throw UNKNOWN;
+  };
+  link.wake('host_1');
+  await settle(60_000);
+  expect({ asked, registered: registered.length }).toEqual({ asked: 2, registered: 2 });
+  link.wake('host_1');
+  await settle(60_000);
+  expect({ asked, registered: registered.length }).toEqual({ asked: 4, registered: 3 });
 });
 
 test('a page that goes away says so, once', async () => {

@@ -96,15 +96,21 @@ export class HostLink {
     return this.fetching === 'again';
   }
 
-  private async fetchOnce(): Promise<void> {
+  /**
+   * A server that was started anew does not know us: it is told, and asked once more. When it
+   * still does not, the next wake-up begins again.
+   */
+  private async fetchOnce(isRepeat = false): Promise<void> {
     try {
       const calls = await this.transport.hostCalls(this.hostId);
       calls.forEach(call => void this.handle(call));
     } catch (error) {
-      if (error instanceof TransportError && error.status === 404) {
-        this.registered = ''; // the server was started anew and does not know us
+      if (!isRepeat && error instanceof TransportError && error.status === 404) {
+        this.registered = '';
         await this.register();
-        this.fetching = this.isRegistered ? 'again' : 'now';
+        if (this.isRegistered) {
+          await this.fetchOnce(true);
+        }
       }
     }
   }
