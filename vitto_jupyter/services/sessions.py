@@ -266,15 +266,17 @@ class SessionManager:
         found = ("a tool that has not stopped yet",) if left else ()
         paths = set(turn.sink.executing_paths) if turn else set()
         paths.update([session.record.notebook_path] if session.record.notebook_path else [])
-        if not paths:
+        if turn is None and not paths:
             return found
         try:
             async with asyncio.timeout(STILL_RUNNING_TIMEOUT_S):
-                kernels = await (await self._workbench()).workspace.kernels.running()
+                workspace = (await self._workbench()).workspace
+                kernels = await workspace.kernels.running()
+                jobs = await workspace.terminals.left_running()
         except (TimeoutError, VittoError):
             return found
         busy = [k.path for k in kernels if k.state == "busy" and k.path in paths]
-        return (*found, *(f"kernel of {path}" for path in busy))
+        return (*found, *(f"kernel of {path}" for path in busy), *jobs)
 
     def running(self) -> list[str]:
         """The sessions with a turn at work."""

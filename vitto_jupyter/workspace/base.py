@@ -229,6 +229,9 @@ class Terminals(Protocol):
 
     async def available(self) -> bool: ...
 
+    async def left_running(self) -> tuple[str, ...]:
+        """In words, what commands that ended have left at work."""
+
 
 # -- kernels -------------------------------------------------------------------------------------
 

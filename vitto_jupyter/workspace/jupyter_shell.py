@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Literal
 
+from .processes import of_session, signal_all
 from .terminal_shell import EXTRA_ENVIRONMENT, start_file, typed
 from .terminal_stream import CommandOutput, Mark, MarkParser
 
@@ -30,6 +31,7 @@ _KILL_STEPS = (
     (signal.SIGKILL, 0.3),
     (None, 0.3),
 )
+_END_CHILDREN_S = 0.3
 
 
 class Shell:
@@ -48,6 +50,7 @@ class Shell:
         self._changed = asyncio.Event()
         self._terminal: Any = None
         self._rc_path = ""
+        self._earlier: frozenset[int] = frozenset()
 
     # -- life --------------------------------------------------------------------------------
 
@@ -81,6 +84,7 @@ class Shell:
         if self._terminal is None or self.state == "dead":
             return
         self.signal_foreground(signal.SIGKILL)
+        signal_all(await self.background(), signal.SIGKILL)
         await self._terminal.terminate(force=True)
         await self.wait(lambda: self.state == "dead", 2.0)
         self._manager.terminals.pop(self.name, None)
@@ -105,13 +109,29 @@ class Shell:
 
     async def send(self, command: str, output: CommandOutput) -> None:
         """Type `command`. What it prints goes to `output`."""
+        self._earlier = await self.background()
         self._output = output
         self.exit_code = None
         self._set("sent")
         await self._write(typed(command))
 
+    async def background(self) -> frozenset[int]:
+        """What else runs in this terminal: all but the shell."""
+        shell = self._terminal.ptyproc.pid
+        return await asyncio.to_thread(of_session, shell) - {shell}
+
     async def stop_command(self) -> None:
-        """End the command: Ctrl-C, then the signals, then the shell itself. Two seconds at most."""
+        """End the command with all that it has started, within some two seconds."""
+        await self._end_foreground()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            started = await self.background() - self._earlier
+            if not started:
+                return
+            signal_all(started, number)
+            await asyncio.sleep(_END_CHILDREN_S)
+
+    async def _end_foreground(self) -> None:
+        """Ctrl-C, then the signals, then the shell itself."""
         for number, wait_s in _KILL_STEPS:
             if number is None:
                 await self.press_interrupt()

@@ -20,6 +20,7 @@ from .base import CommandResult, TextSink
 from .jupyter_shell import Shell
 from .paths import api_path, shown
 from .plain_commands import run_plain
+from .processes import name_of
 from .terminal_shell import bracketed, check_command
 from .terminal_stream import CommandOutput
 from .tty_wait import waits_for_input
@@ -87,6 +88,14 @@ class JupyterTerminals:
             return await self._run_in(
                 shell, command, folder=folder, timeout_s=timeout_s, on_output=on_output
             )
+
+    async def left_running(self) -> tuple[str, ...]:
+        found = []
+        for shell in self._shells:
+            if shell.state == "ready":
+                names = sorted({name_of(pid) for pid in await shell.background()} - {""})
+                found += [f"{name} in the background of terminal {shell.name}" for name in names]
+        return tuple(found)
 
     # -- one command -------------------------------------------------------------------------
 

@@ -78,6 +78,9 @@ class MemoryTerminals:
         await on_output(answer.output)
         return answer
 
+    async def left_running(self) -> tuple[str, ...]:
+        return ()
+
 
 def _ended(output: str, *, exit_code: int) -> CommandResult:
     return CommandResult(exit_code, output, len(output), 0.01, "vitto")

@@ -73,12 +73,16 @@ async def _read(process: asyncio.subprocess.Process, output: CommandOutput) -> N
 
 async def _end(process: asyncio.subprocess.Process, reader: asyncio.Task[None]) -> None:
     """End what still runs, a background job that holds the output included."""
+    was_over = reader.done()
     for step in _END_STEPS:
         if reader.done():
             break
         with suppress(ProcessLookupError):
             os.killpg(process.pid, step)
         await asyncio.wait((reader,), timeout=_STEP_S)
+    if not was_over:
+        with suppress(ProcessLookupError):  # what let go of the output, too
+            os.killpg(process.pid, signal.SIGKILL)
     if not reader.done():
         reader.cancel()
     await asyncio.gather(reader, return_exceptions=True)

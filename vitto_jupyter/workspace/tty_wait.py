@@ -9,6 +9,8 @@ import os
 import platform
 from pathlib import Path
 
+from .processes import of_group
+
 _READ = {"x86_64": "0", "aarch64": "63"}.get(platform.machine(), "")
 
 
@@ -22,19 +24,7 @@ def waits_for_input(terminal_fd: int) -> bool:
         single_keys = not termios.tcgetattr(terminal_fd)[3] & termios.ICANON
     except (ImportError, OSError):
         return False
-    return single_keys or any(_reads_terminal(pid) for pid in _processes_of(group))
-
-
-def _processes_of(group: int) -> list[int]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text(errors="replace").rpartition(")")[2].split()
-        except OSError:  # it ended meanwhile
-            continue
-        if int(fields[2]) == group:
-            found.append(int(entry.parent.name))
-    return found
+    return single_keys or any(_reads_terminal(pid) for pid in of_group(group))
 
 
 def _reads_terminal(pid: int) -> bool:

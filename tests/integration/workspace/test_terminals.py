@@ -355,6 +355,38 @@ async def test_stop_ends_the_command_soon_and_the_shell_lives(
     assert (await run(terminals, "jobs; echo $KEPT")).output == "1\n"
 
 
+CHILDREN = (
+    "sleep 61 >/dev/null & a=$!; (trap '' TERM HUP INT; while :; do sleep 1; done) | cat & "
+    "echo pid=$a $! $(jobs -p); sleep 60"
+)
+
+
+def pids_of(text: str) -> list[int]:
+    return [int(part) for part in text.split("pid=")[1].split()]
+
+
+async def test_stop_ends_what_the_command_has_put_into_the_background(
+    terminals: RealTerminals,
+) -> None:
+    await run(terminals, "sleep 63 >/dev/null & echo")
+    (kept,) = await terminals.port.left_running()
+    assert kept == "sleep in the background of terminal vitto"
+    watcher = Watcher()
+    task = asyncio.create_task(run(terminals, CHILDREN, watcher=watcher))
+    await watcher.saw("pid=")
+    await watcher.saw("\n")
+    pids = pids_of(watcher.text)
+    assert len(pids) >= 3 and all(map(alive, pids))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    earlier = [pid for pid in pids if alive(pid)]
+    assert len(earlier) == 1  # the job of the command before
+    assert await terminals.port.left_running() == (kept,)
+    await terminals.port.close()
+    await until(lambda: not any(map(alive, pids)))
+
+
 async def test_a_program_that_waits_for_input_is_ended_with_the_reason(
     home: Path, root: Path
 ) -> None:
@@ -489,9 +521,10 @@ async def test_without_bash_the_deadline_ends_everything(plain: RealTerminals) -
 
 async def test_without_bash_stop_ends_everything(plain: RealTerminals) -> None:
     watcher = Watcher()
-    task: asyncio.Task[Any] = asyncio.create_task(run(plain, "echo $$; sleep 60", watcher=watcher))
+    command = "sleep 61 >/dev/null 2>&1 & echo pid=$$ $!; sleep 60"
+    task: asyncio.Task[Any] = asyncio.create_task(run(plain, command, watcher=watcher))
     await watcher.saw("\n")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await until(lambda: not alive(int(watcher.text)))
+    await until(lambda: not any(map(alive, pids_of(watcher.text))))
