@@ -16,7 +16,7 @@ import type {
 } from '../protocol/types';
 import { Follower } from './follower';
 import { requestJson, type Fetcher } from './requests';
-import { TransportError, type Subscriber, type Subscription, type Transport } from './transport';
+import { mayHaveArrived, type Subscriber, type Subscription, type Transport } from './transport';
 
 /** Waits before a repeat of a request that is safe to repeat. */
 const REPEAT_AFTER_MS = [300, 1500];
@@ -114,8 +114,7 @@ async function repeated<T>(act: () => Promise<T>, delays: readonly number[]): Pr
   try {
     return await act();
   } catch (error) {
-    const mayHelp = error instanceof TransportError && [0, 502, 503, 504].includes(error.status);
-    if (delay === undefined || !mayHelp) {
+    if (delay === undefined || !mayHaveArrived(error)) {
       throw error;
     }
   }

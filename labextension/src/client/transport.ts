@@ -29,6 +29,11 @@ export class TransportError extends Error {
   }
 }
 
+/** Network faults and gateway errors: the server may or may not have the request. */
+export function mayHaveArrived(error: unknown): boolean {
+  return error instanceof TransportError && [0, 502, 503, 504].includes(error.status);
+}
+
 export type ConnectionState = 'idle' | 'live' | 'reconnecting';
 
 export interface Subscription {

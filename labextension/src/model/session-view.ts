@@ -12,6 +12,7 @@ import type {
   TurnView
 } from '../protocol/types';
 import { emptyTranscript, foldAll } from './reducer';
+import { hasTurn } from './turn-ids';
 
 export type DecisionKind = 'approve' | 'reject';
 
@@ -87,10 +88,6 @@ export function withEvents(view: SessionView, events: readonly AnyEvent[]): Sess
     stop: running ? view.stop : 'none',
     stillRunning: started && view.stillRunning.length ? [] : view.stillRunning
   };
-}
-
-function hasTurn(transcript: Transcript, turnId: string | undefined): boolean {
-  return turnId !== undefined && transcript.turns.some(turn => turn.turn_id === turnId);
 }
 
 function stillDeciding(

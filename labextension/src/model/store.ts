@@ -11,9 +11,11 @@ import type {
   SessionInfo,
   StartTurn
 } from '../protocol/types';
+import { paceOf } from './pace';
 import { errorInfo } from './problems';
 import { Publisher } from './publisher';
 import { newView, runningTurn, withDecision, withEvents, type SessionView } from './session-view';
+import { TurnIds } from './turn-ids';
 
 /** Sessions whose transcript is kept, so that going back to one needs no full replay. */
 const KEPT_VIEWS = 8;
@@ -116,7 +118,8 @@ export class Store {
   async startTurn(prompt: Prompt): Promise<boolean> {
     return this.attempt(async () => {
       const sessionId = this.state.session?.sessionId ?? (await this.sessionFor(prompt));
-      const turn_id = newTurnId();
+      const { transcript } = this.state.session ?? newView(sessionId);
+      const turn_id = this.turnIds.next(prompt, transcript);
       this.update(sessionId, view => ({
         ...view,
         sending: { turn_id, prompt: prompt.prompt, context: prompt.context, mode: prompt.mode }
@@ -124,6 +127,7 @@ export class Store {
       try {
         await this.transport.startTurn(sessionId, { ...turnDefaults, ...prompt, turn_id });
       } catch (error) {
+        this.turnIds.failed(error, prompt, sessionId, turn_id);
         this.update(sessionId, view => ({ ...view, sending: null }));
         throw error;
       }
@@ -219,8 +223,15 @@ export class Store {
     if (view?.sessionId !== sessionId) {
       return;
     }
-    this.state = { ...this.state, session: withEvents(view, events) };
-    if (isUrgent(events)) {
+    const news = [...this.held, ...events];
+    const session = withEvents(view, news);
+    const pace = paceOf(events, { before: view, after: session });
+    this.held = pace === 'held' ? news : [];
+    if (pace === 'held') {
+      return;
+    }
+    this.state = { ...this.state, session };
+    if (pace === 'now') {
       this.publisher.publish(this.state);
     } else {
       this.publisher.publishSoon(this.state);
@@ -238,6 +249,7 @@ export class Store {
   private leave(): void {
     this.subscription?.close();
     this.subscription = null;
+    this.held = [];
     const view = this.state.session;
     if (view) {
       this.left.delete(view.sessionId);
@@ -284,6 +296,9 @@ export class Store {
   private creating: Promise<string> | null = null;
   private state: StoreState = { sessions: null, providers: null, session: null, problem: null };
   private readonly publisher = new Publisher<StoreState>(this.state);
+  private readonly turnIds = new TurnIds();
+  /** Events that are shown with the next ones; not folded yet. */
+  private held: readonly AnyEvent[] = [];
   private readonly left = new Map<string, SessionView>();
   private subscription: Subscription | null = null;
 }
@@ -301,19 +316,3 @@ const decisionDefaults: Omit<Decision, 'decision'> = {
   digest: null,
   edited_content: null
 };
-
-/** Above this a batch is a replay: drawn in steps, not at each chunk. */
-const URGENT_BATCH = 32;
-
-/** Phase changes, approvals and ends are drawn at once; deltas at the publisher's pace. */
-function isUrgent(events: readonly AnyEvent[]): boolean {
-  return (
-    events.length <= URGENT_BATCH &&
-    events.some(({ type }) => !type.endsWith('delta') && type !== 'tool.progress')
-  );
-}
-
-function newTurnId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(10));
-  return `turn_${Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')}`;
-}

@@ -163,11 +163,11 @@ test('a server that was started anew is told again, and then asked again', async
   await settle();
   offer('c1');
   const offered = transport.hostCalls;
-  transport.hostCalls = async hostId => {
+  transport.hostCalls = async () => {
     if (registered.length < 2) {
       throw UNKNOWN;
     }
-    return offered(hostId);
+    return offered();
   };
   link.wake('host_1');
   await settle(100);

@@ -3,7 +3,7 @@ import { ReplayTransport } from '../../src/client/replay-transport';
 import { TransportError } from '../../src/client/transport';
 import { Store, type Memory } from '../../src/model/store';
 import { runningTurn, waitingCalls } from '../../src/model/session-view';
-import type { AnyEvent, TurnContext } from '../../src/protocol/types';
+import type { AnyEvent, StartTurn, TurnContext } from '../../src/protocol/types';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -87,6 +87,58 @@ test('a refused prompt is taken back, and the reason is kept until the next act'
   expect(store.getSnapshot().session?.problem).toBeNull();
 });
 
+test('a prompt whose answer was lost is sent again as the same turn', async () => {
+  const transport = new ReplayTransport({ s: [] });
+  const store = new Store(transport, memory());
+  store.openSession('s');
+  transport.refusal = new TransportError(0, 'unreachable', 'Gone.', '');
+  expect(await store.startTurn(PROMPT)).toBe(false);
+  transport.refusal = null;
+  const moved = { ...PROMPT, context: { ...CONTEXT, cell_id: 'c2' } };
+  expect(await store.startTurn(moved)).toBe(true);
+  const [first, second] = sentIds(transport);
+  expect(second).toBe(first);
+});
+
+test.each<[string, object, TransportError]>([
+  ['another prompt', { prompt: 'Something else' }, new TransportError(0, 'unreachable', '', '')],
+  ['another mode', { mode: 'plan' }, new TransportError(502, 'http_error', '', '')],
+  ['a prompt that was refused', {}, new TransportError(409, 'turn_running', '', '')]
+])('%s is a turn of its own', async (_, change, refusal) => {
+  const transport = new ReplayTransport({ s: [] });
+  const store = new Store(transport, memory());
+  store.openSession('s');
+  transport.refusal = refusal;
+  await store.startTurn(PROMPT);
+  transport.refusal = null;
+  await store.startTurn({ ...PROMPT, ...change });
+  expect(new Set(sentIds(transport)).size).toBe(2);
+});
+
+test('a prompt that got through all the same can be asked a second time', async () => {
+  const transport = new ReplayTransport({ s: [] });
+  const store = new Store(transport, memory());
+  store.openSession('s');
+  await settle(100);
+  transport.refusal = new TransportError(0, 'unreachable', 'Gone.', '');
+  await store.startTurn(PROMPT);
+  transport.refusal = null;
+  const [lost = ''] = sentIds(transport);
+  const event = trail('s');
+  transport.play('s', [
+    event('turn.started', lost, STARTED),
+    event('turn.finished', lost, { reason: 'done', error: null })
+  ]);
+  await store.startTurn(PROMPT);
+  expect(new Set(sentIds(transport)).size).toBe(2);
+});
+
+function sentIds(transport: ReplayTransport): (string | null)[] {
+  return transport.calls
+    .filter(({ method }) => method === 'startTurn')
+    .map(({ args }) => (args[1] as StartTurn).turn_id);
+}
+
 test('an answer is shown as under way until the server tells of it', async () => {
   const transport = new ReplayTransport({ s: waitingTrail('s') });
   const store = new Store(transport, memory());
@@ -152,6 +204,42 @@ test('deltas are joined before they are drawn, an end is drawn at once', async (
   expect(draws).toBeLessThan(12);
   transport.play('s', [event('turn.finished', 't1', { reason: 'done', error: null })]);
   expect(store.getSnapshot().session?.transcript.turns[0]?.state).toBe('done');
+});
+
+test('the first piece of a text is drawn at once, also right after something else', async () => {
+  const transport = new ReplayTransport({ s: [] });
+  const store = new Store(transport, memory());
+  store.openSession('s');
+  await settle(100);
+  const event = trail('s');
+  transport.play('s', [
+    event('turn.started', 't1', STARTED),
+    event('model.requested', 't1', { request: 1, attempt: 1 })
+  ]);
+  transport.play('s', [event('thinking.delta', 't1', { text: 'Hm' })]);
+  transport.play('s', [event('text.delta', 't1', { text: 'So' })]);
+  const blocks = store.getSnapshot().session?.transcript.turns[0]?.blocks;
+  expect(blocks).toEqual([
+    { type: 'thinking', text: 'Hm' },
+    { type: 'text', text: 'So' }
+  ]);
+});
+
+test('after Stop the text stands still until the turn has ended', async () => {
+  const transport = new ReplayTransport({ s: [] });
+  const store = new Store(transport, memory());
+  store.openSession('s');
+  await settle(100);
+  const event = trail('s');
+  const shown = () => store.getSnapshot().session?.transcript.turns[0]?.blocks;
+  transport.play('s', [event('turn.started', 't1', STARTED)]);
+  transport.play('s', [event('text.delta', 't1', { text: 'One' })]);
+  void store.stop();
+  transport.play('s', [event('text.delta', 't1', { text: ' two' })]);
+  await settle(1000);
+  expect(shown()).toEqual([{ type: 'text', text: 'One' }]);
+  transport.play('s', [event('turn.finished', 't1', { reason: 'cancelled', error: null })]);
+  expect(shown()).toEqual([{ type: 'text', text: 'One two' }]);
 });
 
 test('a snapshot keeps its identity while nothing changes', async () => {
