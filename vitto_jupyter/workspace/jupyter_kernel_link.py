@@ -99,7 +99,7 @@ class KernelLink:
         deadline = loop.time() + timeout_s
         while not self._heard.is_set():
             self._answered.clear()
-            self._client.shell_channel.send(self._client.session.msg("kernel_info_request"))
+            self._send(self._client.session.msg("kernel_info_request"))
             try:
                 async with asyncio.timeout(min(_ASK_EVERY_S, max(0.0, deadline - loop.time()))):
                     await self._heard_or_answered()
@@ -138,10 +138,23 @@ class KernelLink:
         collector = Collector(cell_id, content["code"], self.displays) if watched else None
         run = KernelRun(message["header"]["msg_id"], collector)
         self._runs[run.msg_id] = run  # before sending: the answer may come at once
-        self._client.shell_channel.send(message)
+        self._send(message)
         if self._watcher is None or self._watcher.done():
             self._watcher = asyncio.create_task(self._watch())
         return run
+
+    def _send(self, message: dict[str, Any]) -> None:
+        """Send on the shell channel.
+
+        Past the channel's own `send`: that one goes round asyncio, and takes the signal of an
+        answer that comes in the same moment, which nobody would then read (ZeroMQ signals edges).
+        """
+        channel = self._client.shell_channel
+        socket = getattr(channel, "socket", None)  # a gateway's channel has none
+        if socket is None:
+            channel.send(message)
+        else:
+            socket.send_multipart(self._client.session.serialize(message))
 
     def release(self, run: KernelRun) -> None:
         """Nobody watches this run any more; its display ids stay known."""
@@ -167,7 +180,7 @@ class KernelLink:
     async def _read(self, channel: Any, take: Any) -> None:
         while True:
             try:
-                message = await channel.get_msg(timeout=None)
+                message = await self._receive(channel)
             except (ValueError, KeyError, TypeError) as err:  # not signed or not shaped right
                 _log.warning("a message of kernel %s was dropped: %s", self.kernel_id, err)
                 continue
@@ -178,6 +191,15 @@ class KernelLink:
                 return
             take(message)
             await asyncio.sleep(0)  # a flood is always "ready": let the server do other things
+
+    async def _receive(self, channel: Any) -> dict[str, Any]:
+        """The next message; waits as a receiver, so that `_send` wakes it."""
+        socket = getattr(channel, "socket", None)
+        if socket is None:
+            return await channel.get_msg(timeout=None)
+        session = self._client.session
+        _, frames = session.feed_identities(await socket.recv_multipart())
+        return session.deserialize(frames)
 
     def _on_iopub(self, message: dict[str, Any]) -> None:
         self._heard.set()
@@ -220,7 +242,7 @@ class KernelLink:
     def _finish(self, run: KernelRun) -> None:
         run.end()
         for content in self._widgets.take(run.msg_id):
-            self._client.shell_channel.send(self._client.session.msg("comm_msg", content))
+            self._send(self._client.session.msg("comm_msg", content))
 
     @property
     def _shutting_down(self) -> bool:
@@ -277,13 +299,20 @@ class KernelLink:
 
 
 def _async_client(kernel: Any) -> Any:
-    """An asyncio client, also for a kernel manager whose own clients block."""
-    from jupyter_client.asynchronous.client import AsyncKernelClient
+    """An asyncio client, also for a kernel manager whose own clients block.
 
-    client = kernel.client()
+    With a session of its own: clients that share the manager's also share the address that
+    answers go to, and message ids.
+    """
+    from jupyter_client.asynchronous.client import AsyncKernelClient
+    from jupyter_client.session import Session
+
+    theirs = kernel.session
+    own = Session(config=theirs.config, key=theirs.key, signature_scheme=theirs.signature_scheme)
+    client = kernel.client(session=own)
     if isinstance(client, AsyncKernelClient):
         return client
-    info = kernel.get_connection_info(session=True)
+    info = kernel.get_connection_info() | {"session": own}
     return AsyncKernelClient(**info, connection_file=kernel.connection_file, parent=kernel)
 
 
