@@ -7,6 +7,7 @@ import type { Store, StoreState } from '../model/store';
 import type { Desk, DeskState } from './desk';
 import type { Host, Surroundings } from './host';
 import type { SurroundingsWatch } from './surroundings-watch';
+import type { DrawQueue } from './text/draw-queue';
 import type { Words } from './words/tool-phrase';
 
 export interface Ui {
@@ -15,6 +16,8 @@ export interface Ui {
   readonly store: Store;
   readonly desk: Desk;
   readonly surroundings: SurroundingsWatch;
+  /** All markdown is drawn through this one. */
+  readonly draws: DrawQueue;
   /** The host's translator, free to be passed around. */
   readonly words: Words;
   /** Puts the focus into the composer; the composer sets it. */

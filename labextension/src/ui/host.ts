@@ -40,8 +40,13 @@ export interface Host {
   t(text: string, ...args: readonly (string | number)[]): string;
   /** Plural form; %1 is `n`. */
   tn(one: string, many: string, n: number): string;
-  /** Render markdown, sanitised, no remote content. Resolves when drawn; replaces children. */
+  /**
+   * Render markdown, sanitised, no remote content, formulas as their source. Resolves when
+   * drawn; replaces children. `into` need not be in the page.
+   */
   renderMarkdown(text: string, into: HTMLElement): Promise<void>;
+  /** Draw the formulas of `text` in the page, where `into` shows it rendered. */
+  renderMath(text: string, into: HTMLElement): Promise<void>;
   /** Draw highlighted source (read only); replaces children. `language`: "python", "bash", … */
   renderCode(source: string, language: string, into: HTMLElement): Promise<void>;
   /** Draw terminal-like text with ANSI colours, sanitised; replaces children. */

@@ -8,6 +8,7 @@ import { UiContext, type Ui } from './context';
 import { Desk } from './desk';
 import { DEFAULT_UI_SETTINGS, type MountedUi, type MountOptions } from './host';
 import { SurroundingsWatch } from './surroundings-watch';
+import { DrawQueue } from './text/draw-queue';
 
 /** Mount into `into`. Restores the last session and loads the providers. */
 export function mount(options: MountOptions): MountedUi {
@@ -18,6 +19,7 @@ export function mount(options: MountOptions): MountedUi {
     store,
     desk: new Desk(host.memory, options.settings ?? DEFAULT_UI_SETTINGS),
     surroundings: new SurroundingsWatch(host),
+    draws: new DrawQueue(),
     words: {
       t: (text, ...args) => host.t(text, ...args),
       tn: (one, many, n) => host.tn(one, many, n)

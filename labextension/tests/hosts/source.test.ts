@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   coloursOnly,
   isUnparsable,
+  onlyFence,
   reachesOut,
   visible,
   withFormulas,
@@ -59,3 +60,20 @@ test('of terminal text only colours stay', () => {
 test('concealed terminal text stays readable', () => {
   expect(coloursOnly('\x1b[8mhidden instruction\x1b[0m')).toContain('hidden instruction');
 });
+
+test.each([
+  ['```python\nx = 1\n```', { language: 'python', code: 'x = 1' }],
+  ['```Python title="<b>"\nx = 1\n\ny = 2', { language: 'python', code: 'x = 1\n\ny = 2' }],
+  ['````md\n```\ninner\n```\n````\n', { language: 'md', code: '```\ninner\n```' }],
+  ['~~~\na\n```\n~~~', { language: '', code: 'a\n```' }],
+  ['```', { language: '', code: '' }]
+])('code alone is known as such: %j', (text, fence) => {
+  expect(onlyFence(text)).toEqual(fence);
+});
+
+test.each(['```py\nx\n```\nand words', 'words\n```py\nx\n```', '- ```py\n  x\n  ```', '`` `x` ``', ''])(
+  'more than code is markdown: %j',
+  text => {
+    expect(onlyFence(text)).toBeNull();
+  }
+);

@@ -29,6 +29,8 @@ export class FakeHost implements Host {
   readonly diffs: DiffInput[] = [];
   readonly revealed: Target[] = [];
   readonly copied: string[] = [];
+  /** Texts whose formulas were drawn, and whether that was in the page. */
+  readonly typeset: [string, boolean][] = [];
   readonly terminals: string[] = [];
   readonly interrupted: string[] = [];
   readonly kept = new Map<string, string>();
@@ -44,6 +46,9 @@ export class FakeHost implements Host {
   async renderMarkdown(text: string, into: HTMLElement): Promise<void> {
     this.drawn.push(text);
     into.textContent = text;
+  }
+  async renderMath(text: string, into: HTMLElement): Promise<void> {
+    this.typeset.push([text, into.isConnected]);
   }
   async renderCode(source: string, _language: string, into: HTMLElement): Promise<void> {
     into.textContent = source;

@@ -40,4 +40,16 @@ describe('streaming', () => {
     expect(shown.host.drawn.length - before).toBeLessThan(5);
     expect(shown.host.drawn.at(-1)).toBe('word '.repeat(200).trim());
   });
+
+  it('draws formulas once, in a block that is complete', async () => {
+    const trail = Trail.start().turn();
+    const shown = await show(trail);
+    for (const piece of ['So $x$', ' and $y$', '.\n\nNext', ' part']) {
+      await shown.play(trail.later(now => now.text(piece)));
+    }
+    expect(shown.host.typeset).toEqual([['So $x$ and $y$.', true]]);
+    await shown.play(trail.later(now => now.end()));
+    expect(shown.host.typeset.at(-1)).toEqual(['Next part', true]);
+    expect(shown.host.typeset).toHaveLength(2);
+  });
 });

@@ -8,7 +8,7 @@ import { drawIcon } from './host-icons';
 import type { LabParts } from './parts';
 import { PageMemory } from './page-memory';
 import { renderAnsi, renderCode } from './render/code';
-import { renderMarkdown } from './render/markdown';
+import { renderMarkdown, renderMath } from './render/markdown';
 import { reveal } from './reveal';
 import { SurroundingsWatch } from './surroundings';
 
@@ -30,11 +30,15 @@ export class LabHost implements Host {
   }
 
   renderMarkdown(text: string, into: HTMLElement): Promise<void> {
-    return renderMarkdown(this.parts.rendermime, text, into, {
+    return renderMarkdown(this.parts, text, into, {
       hiddenLabel: count => `[${this.tn('%1 hidden character', '%1 hidden characters', count)}]`,
       imageLabel: (alt, host) => this.imageLabel(alt, host),
       onPath: path => this.reveal({ path, cellId: null })
     });
+  }
+
+  renderMath(text: string, into: HTMLElement): Promise<void> {
+    return renderMath(this.parts, text, into);
   }
 
   renderCode(source: string, language: string, into: HTMLElement): Promise<void> {

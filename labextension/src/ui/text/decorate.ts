@@ -52,7 +52,8 @@ function wrapCode(pre: HTMLElement, decoration: Decoration): void {
   };
   show('copy', decoration.copyLabel);
   button.addEventListener('click', () => {
-    void decoration.copy(pre.textContent ?? '').then(() => {
+    // looked up now: a code that grows keeps the button and may get another box
+    void decoration.copy(box.querySelector('pre')?.textContent ?? '').then(() => {
       show('check', decoration.copiedLabel);
       setTimeout(() => show('copy', decoration.copyLabel), SHOWN_MS);
     });

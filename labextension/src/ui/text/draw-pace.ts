@@ -3,13 +3,19 @@
  * often when drawing takes long, so that the page never freezes (pain 69). Owned by one
  * element; draws never overlap.
  */
+import type { DrawQueue } from './draw-queue';
+
 const SHORTEST_MS = 66;
 const LONGEST_MS = 1000;
 /** Share of the time that drawing may take: 1 / REST. */
 const REST = 6;
 
 export class DrawPace {
-  constructor(private readonly draw: (text: string) => Promise<void>) {}
+  /** `draw` draws a text; `final` says that it is complete. */
+  constructor(
+    private readonly queue: DrawQueue,
+    private readonly draw: (text: string, final: boolean) => Promise<void>
+  ) {}
 
   /** Draw `text` when it is time; `final` text is drawn as soon as possible. */
   show(text: string, final: boolean): void {
@@ -30,7 +36,7 @@ export class DrawPace {
 
   private plan(): void {
     this.cancelTimer();
-    if (this.disposed || this.wanted === this.drawn) {
+    if (this.disposed || (this.wanted === this.drawn && this.final === this.drawnFinal)) {
       return;
     }
     const wait = this.final ? 0 : this.nextAt - performance.now();
@@ -42,19 +48,29 @@ export class DrawPace {
   }
 
   private async run(): Promise<void> {
-    const text = this.wanted;
     this.drawing = true;
-    const begun = performance.now();
     try {
-      await this.draw(text);
+      await this.queue.add(() => this.drawNow());
     } finally {
-      const ended = performance.now();
-      const rest = Math.min(LONGEST_MS, (ended - begun) * REST);
-      this.drawn = text;
-      this.nextAt = begun + Math.max(SHORTEST_MS, rest);
       this.drawing = false;
     }
     this.plan();
+  }
+
+  /** Draws what is wanted when its turn has come. */
+  private async drawNow(): Promise<void> {
+    const { wanted, final } = this;
+    const begun = performance.now();
+    try {
+      if (!this.disposed) {
+        await this.draw(wanted, final);
+      }
+    } finally {
+      const rest = Math.min(LONGEST_MS, (performance.now() - begun) * REST);
+      this.drawn = wanted;
+      this.drawnFinal = final;
+      this.nextAt = begun + Math.max(SHORTEST_MS, rest);
+    }
   }
 
   private cancelTimer(): void {
@@ -66,6 +82,7 @@ export class DrawPace {
 
   private wanted = '';
   private drawn = '';
+  private drawnFinal = false;
   private final = false;
   private drawing = false;
   private disposed = false;

@@ -42,6 +42,30 @@ export function withPlainFences(text: string): string {
     .join('\n');
 }
 
+export interface Fence {
+  readonly language: string;
+  readonly code: string;
+}
+
+/** What a text holds that is one code fence, closed or not, and nothing else; else null. */
+export function onlyFence(text: string): Fence | null {
+  const [first = '', ...lines] = text.split('\n');
+  const [, marks = '', info = ''] = /^(`{3,}|~{3,})([^`]*)$/.exec(first) ?? [];
+  if (marks === '') {
+    return null;
+  }
+  const end = lines.findIndex(line => closes(line, marks));
+  const isAlone = end < 0 || lines.slice(end + 1).every(line => line.trim() === '');
+  const code = end < 0 ? lines : lines.slice(0, end);
+  return isAlone ? { language: plainLanguage(info), code: code.join('\n') } : null;
+}
+
+/** A line of nothing but enough of the same marks, not indented so far that it is code. */
+function closes(line: string, marks: string): boolean {
+  const [, found = ''] = /^ {0,3}(`{3,}|~{3,})\s*$/.exec(line) ?? [];
+  return found.startsWith(marks);
+}
+
 function plainLanguage(info: string): string {
   const word = /^\s*([\w+#.-]+)/.exec(info)?.[1]?.toLowerCase() ?? '';
   return word === 'mermaid' ? 'text' : word;
