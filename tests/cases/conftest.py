@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from http_server import Server, environment, jupyter_servers
 from judged_calls import JudgedCalls
 from real_workspace import NoPages, RealKernels, real_kernels, real_terminals
 
@@ -127,3 +128,15 @@ async def desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
         patch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfi")
         async with real_kernels(root) as kernels, real_terminals(root) as terminals:
             yield Desk(root, home, base / "vitto_canary", kernels, terminals.port)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
+    """One Jupyter server for all cases of a module."""
+    base = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment(base / "home").items():
+            patch.setenv(name, value)
+        patch.delenv("ANTHROPIC_API_KEY", raising=False)
+        async with jupyter_servers(base) as start:
+            yield await start(extensions=("jupyter_server_terminals",))
