@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_core.paths import jupyter_data_dir
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.utils import url_path_join
-from traitlets import Enum, Float, Integer, Unicode
+from traitlets import Bool, Enum, Float, Integer, Unicode
 
 from .handlers.routes import PREFIX, ROUTES, lazy_handler
 from .settings import Settings
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .composition import Composition
 
 WAKE_SCHEMA = "https://vitto-jupyter.invalid/wake/v1"
+# an option of the page, read by the front end
+OPEN_SIDEBAR = "vittoOpen"
 _DEFAULTS = Settings()
 
 
@@ -66,6 +68,10 @@ class VittoApp(ExtensionApp):
     read_timeout_s = _number(Float, "read_timeout_s", "Seconds that reading may take.")
     max_body_bytes = _number(Integer, "max_body_bytes", "Largest request body, in bytes.")
 
+    open_sidebar = Bool(
+        False, help="Open the side bar in every JupyterLab page; `vitto lab` sets it."
+    ).tag(config=True)
+
     def initialize_handlers(self) -> None:
         self.handlers.extend(
             (url_path_join("/", PREFIX, path), lazy_handler(where), {"services": self.services})
@@ -73,6 +79,9 @@ class VittoApp(ExtensionApp):
         )
 
     def initialize_settings(self) -> None:
+        if self.open_sidebar:
+            config = self.serverapp.web_app.settings.setdefault("page_config_data", {})
+            config[OPEN_SIDEBAR] = "true"
         self.serverapp.event_logger.register_event_schema(
             {
                 "$id": WAKE_SCHEMA,

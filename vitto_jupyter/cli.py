@@ -15,8 +15,6 @@ from . import __version__
 
 EXAMPLE = "try-vitto.ipynb"
 DEMO_FOLDER = "vitto-demo"
-# the front end opens the side bar when it finds this in the page's address
-OPEN_QUERY = "vitto=open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +26,7 @@ class Place:
 
     @property
     def url(self) -> str:
-        tree = f"/tree/{quote(self.document)}" if self.document else ""
-        return f"/lab{tree}?{OPEN_QUERY}"
+        return f"/lab/tree/{quote(self.document)}" if self.document else "/lab"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -102,7 +99,12 @@ def missing_for_example() -> list[str]:
 
 def lab_arguments(place: Place, rest: Sequence[str]) -> list[str]:
     """Arguments for JupyterLab; the user's own come last and win."""
-    return [f"--ServerApp.root_dir={place.root}", f"--LabApp.default_url={place.url}", *rest]
+    return [
+        f"--ServerApp.root_dir={place.root}",
+        f"--LabApp.default_url={place.url}",
+        "--VittoApp.open_sidebar=True",
+        *rest,
+    ]
 
 
 def start_lab(place: Place, rest: Sequence[str]) -> int:

@@ -20,11 +20,12 @@ def test_a_notebook_is_opened_in_its_folder(tmp_path: Path) -> None:
     (tmp_path / "my work.ipynb").touch()
     place = place_of("my work.ipynb", tmp_path)
     assert place == Place(tmp_path, "my work.ipynb")
-    assert place.url == "/lab/tree/my%20work.ipynb?vitto=open"
+    assert place.url == "/lab/tree/my%20work.ipynb"
 
 
 def test_the_side_bar_opens_without_a_document_too(tmp_path: Path) -> None:
-    assert Place(tmp_path).url == "/lab?vitto=open"
+    assert Place(tmp_path).url == "/lab"
+    assert "--VittoApp.open_sidebar=True" in lab_arguments(Place(tmp_path), [])
 
 
 def test_without_a_path_the_example_is_copied(tmp_path: Path) -> None:

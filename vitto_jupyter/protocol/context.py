@@ -12,7 +12,7 @@ Severity = Literal["error", "warning", "info"]
 
 
 class Selection(Wire):
-    """Selected text. Lines are 1-based within the file, or within the cell when `cell_id` is set."""
+    """Selected text. Lines are 1-based, within the cell when `cell_id` is set."""
 
     path: str
     cell_id: str | None = None
@@ -22,7 +22,7 @@ class Selection(Wire):
 
 
 class Diagnostic(Wire):
-    """A problem in a document; line and column are 1-based, within the cell when `cell_id` is set."""
+    """A problem in a document; line and column are 1-based, in the cell when `cell_id` is set."""
 
     path: str
     cell_id: str | None = None

@@ -126,7 +126,7 @@ export interface TurnContext {
   selection: Selection | null;
 }
 /**
- * Selected text. Lines are 1-based within the file, or within the cell when `cell_id` is set.
+ * Selected text. Lines are 1-based, within the cell when `cell_id` is set.
  */
 export interface Selection {
   cell_id: string | null;
@@ -493,7 +493,7 @@ export interface Decision {
   scope: "once";
 }
 /**
- * A problem in a document; line and column are 1-based, within the cell when `cell_id` is set.
+ * A problem in a document; line and column are 1-based, in the cell when `cell_id` is set.
  */
 export interface Diagnostic {
   cell_id: string | null;

@@ -9,6 +9,7 @@ import {
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { PageConfig } from '@jupyterlab/coreutils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { ILauncher } from '@jupyterlab/launcher';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
@@ -72,10 +73,14 @@ function followServer(vitto: Vitto): void {
   }
 }
 
-/** `?vitto=open` in the address of the page: shows the side bar and leaves the focus alone. */
+/**
+ * The server was started with the side bar open (`vitto lab`), or the page's address asks for it
+ * (`?vitto=open`): shows it and leaves the focus alone.
+ */
 function openWhenAsked(vitto: Vitto): void {
   const { app } = vitto.parts;
-  if (new URLSearchParams(window.location.search).get('vitto') === 'open') {
+  const inAddress = new URLSearchParams(window.location.search).get('vitto') === 'open';
+  if (inAddress || PageConfig.getOption('vittoOpen') === 'true') {
     void app.restored.then(() => vitto.open());
   }
 }
