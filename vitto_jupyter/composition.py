@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .workspace.jupyter_kernels import JupyterKernels
     from .workspace.jupyter_terminals import JupyterTerminals
     from .workspace.live import LiveDocuments
+    from .workspace.save_journal import SaveJournal
 
 ADAPTERS = (
     ".tools.context",
@@ -91,8 +92,19 @@ class Composition:
     async def workbench(self) -> Workbench:
         if "_workbench" not in vars(self):
             # over a second of imports: others must be served meanwhile
-            await asyncio.to_thread(lambda: [import_module(m, __package__) for m in ADAPTERS])
+            await asyncio.to_thread(self._prepare)
         return self._workbench
+
+    def _prepare(self) -> None:
+        for module in ADAPTERS:
+            import_module(module, __package__)
+        self._journal.recover()
+
+    @cached_property
+    def _journal(self) -> SaveJournal:
+        from .workspace.save_journal import SaveJournal
+
+        return SaveJournal(self.settings.data_dir / "saves")
 
     @cached_property
     def _workbench(self) -> Workbench:
@@ -120,7 +132,8 @@ class Composition:
         from .workspace.jupyter_documents import JupyterDocuments
         from .workspace.live import LiveDocuments
 
-        documents = LiveDocuments(self.hosts, JupyterDocuments(self._server.contents_manager))
+        files = JupyterDocuments(self._server.contents_manager, self._journal)
+        documents = LiveDocuments(self.hosts, files)
         self.hosts.listen(documents.pages_changed)
         return documents
 

@@ -17,6 +17,7 @@ from .jupyter_files import ContentsFiles
 from .notebook_edit import EditedNotebook, apply_edits
 from .output_fold import Folded, OpenRuns, split_edits
 from .paths import api_path, is_notebook, shown
+from .save_journal import SaveJournal
 
 _LIMIT_PATHS = 200  # of notebooks with something to remember between calls
 _QUOTE_LIMIT_CHARS = 4000
@@ -34,12 +35,14 @@ class _Remembered:
 class JupyterDocuments:
     """The Documents port over a contents manager, sync or async.
 
+    With a `journal`, saves that a kill cuts in the middle are mended by its `recover`.
+
     Notebooks are read and written as files, byte for byte: saving them as notebooks would
     reformat them and could sign outputs that the agent made.
     """
 
-    def __init__(self, manager: ContentsManager) -> None:
-        self._files = ContentsFiles(manager)
+    def __init__(self, manager: ContentsManager, journal: SaveJournal | None = None) -> None:
+        self._files = ContentsFiles(manager, journal)
         self._remembered: OrderedDict[str, _Remembered] = OrderedDict()
 
     async def entries(self, path: str) -> tuple[Entry, ...]:

@@ -23,6 +23,8 @@ from tornado.web import HTTPError
 from ..errors import DocumentNotFound, EditConflict, NotText, PathRefused, ToolError, WriteFailed
 from .base import Entry
 from .paths import api_path, parent_of, shown
+from .save_journal import Entry as JournalEntry
+from .save_journal import SaveJournal
 
 LIMIT_BYTES = 200 * 1024 * 1024
 _KINDS = (
@@ -38,8 +40,9 @@ _log = logging.getLogger(__name__)
 class ContentsFiles:
     """Reads and writes whole files; every write is compared before and read back after."""
 
-    def __init__(self, manager: ContentsManager) -> None:
+    def __init__(self, manager: ContentsManager, journal: SaveJournal | None = None) -> None:
         self._manager = manager
+        self._journal = journal
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, path: str) -> asyncio.Lock:
@@ -128,10 +131,14 @@ class ContentsFiles:
         encoded = base64.b64encode(content).decode("ascii")
         model = {"type": "file", "format": "base64", "content": encoded}
         fault: Exception | None = None
+        entry = await self._noted(path, content)
         try:
             await ensure_async(self._manager.save(model, path))
         except _FAULTS as err:
             fault = err
+        finally:
+            if self._journal is not None and entry is not None:
+                await asyncio.to_thread(self._journal.end, entry)
         now = await self._found(path)
         if now == content:
             if fault is not None:
@@ -141,6 +148,14 @@ class ContentsFiles:
         raise WriteFailed(
             f"Writing {shown(path)} failed: {reason}. {_what_is_there(now, before)}"
         ) from fault
+
+    async def _noted(self, path: str, content: bytes) -> JournalEntry | None:
+        """Only a local file can be mended after a kill."""
+        root = self._local_root()
+        if self._journal is None or root is None:
+            return None
+        os_path = os.path.join(root, *self._real_path(path).split("/"))
+        return await asyncio.to_thread(self._journal.begin, os_path, content)
 
     async def _found(self, path: str) -> bytes | None:
         try:
