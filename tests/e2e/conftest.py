@@ -1,7 +1,7 @@
 """A real JupyterLab in a real browser, with the real SDK talking to a scripted Messages API.
 
-One server for all tests of a kind and one browser a module; each test has a folder, a browser context
-and a script of its own. Screenshots go to `test-results/`, to be looked at.
+One server for all tests of a kind and one browser a module; each test has a folder, a browser
+context and a script of its own. Screenshots go to `test-results/`, to be looked at.
 """
 
 from __future__ import annotations

@@ -84,9 +84,7 @@ class NoticeBlock(Wire):
     text: str
 
 
-Block = Annotated[
-    TextBlock | ThinkingBlock | ToolBlock | NoticeBlock, Field(discriminator="type")
-]
+Block = Annotated[TextBlock | ThinkingBlock | ToolBlock | NoticeBlock, Field(discriminator="type")]
 
 
 class Phase(Wire):

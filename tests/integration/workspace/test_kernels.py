@@ -349,9 +349,8 @@ async def test_a_run_that_nobody_watches_still_counts_as_busy(kernels: RealKerne
     assert [kernel.state for kernel in await kernels.port.running()] == ["busy"]
     gate.open()
     await execute(kernels, kernel_id, "", cell_id="c2")
-    async with asyncio.timeout(20):
-        while (await kernels.port.running())[0].state == "busy":
-            await asyncio.sleep(0.02)
+    await until(lambda: kernels.manager.kernel_model(kernel_id)["execution_state"] == "idle")
+    assert [kernel.state for kernel in await kernels.port.running()] == ["idle"]
 
 
 async def test_interrupt_ends_the_run_with_keyboard_interrupt(kernels: RealKernels) -> None:
