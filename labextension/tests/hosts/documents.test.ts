@@ -118,8 +118,8 @@ test('a call is done once, however often it is offered, and its answer is sent a
   offer('c1');
   link.wake('host_1');
   link.wake('host_1');
-  link.wake('');
-  await settle(100);
+  link.lookAgain();
+  await settle(1000);
   link.wake('host_1');
   await settle(100);
   expect(done).toEqual(['c1']);
@@ -173,6 +173,21 @@ test('a server that was started anew is told again, and then asked again', async
   await settle(100);
   expect(registered).toHaveLength(2);
   expect(done).toEqual(['c1']);
+});
+
+test('news of a session are a reason to look whether the server still knows the page', async () => {
+  const { link, transport, registered } = page();
+  link.documentsChanged();
+  await settle();
+  transport.hostCalls = async () => {
+    throw UNKNOWN;
+  };
+  link.lookAgain();
+  link.lookAgain();
+  await settle(100);
+  expect(registered).toHaveLength(1);
+  await settle(1000);
+  expect(registered).toHaveLength(2);
 });
 
 test('a server that never knows the page is left alone until it wakes the page', async () => {

@@ -33,8 +33,10 @@ export class Runtime {
 
   /** The server says that something happened; empty ids mean nothing in particular. */
   wake(hostId: string, sessionId: string): void {
-    this.link.wake(hostId);
-    if (sessionId !== '' || hostId === '') {
+    if (hostId !== '') {
+      this.link.wake(hostId);
+    } else {
+      this.link.lookAgain();
       this.store.wake(sessionId);
     }
   }
@@ -64,7 +66,7 @@ export class Runtime {
   /** A page that was hidden may have missed wake-ups. */
   private lookAgain(): void {
     if (document.visibilityState === 'visible') {
-      this.link.wake('');
+      this.link.lookAgain();
       const sessionId = this.store.getSnapshot().session?.sessionId;
       if (sessionId) {
         this.store.wake(sessionId);

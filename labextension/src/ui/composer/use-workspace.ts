@@ -2,15 +2,15 @@
 import { useEffect, useState } from 'react';
 
 import { useStore, useSurroundings, useUi } from '../context';
-import type { WorkspaceContext } from '../../protocol/types';
+import type { Transcript, WorkspaceContext } from '../../protocol/types';
 
 const SETTLE_MS = 300;
 
 export function useWorkspace(): WorkspaceContext | null {
   const { transport } = useUi();
   const { path, dirty } = useSurroundings();
-  const turns = useStore(state => state.session?.transcript.turns);
-  const lastState = turns?.[turns.length - 1]?.state ?? 'none';
+  // a turn that begins changes nothing, and the server has better things to do then
+  const ended = useStore(state => state.session && endedTurns(state.session.transcript));
   const [workspace, setWorkspace] = useState<WorkspaceContext | null>(null);
   useEffect(() => {
     let wanted = true;
@@ -25,6 +25,10 @@ export function useWorkspace(): WorkspaceContext | null {
       wanted = false;
       clearTimeout(timer);
     };
-  }, [transport, path, dirty, lastState]);
+  }, [transport, path, dirty, ended]);
   return workspace;
+}
+
+function endedTurns({ turns }: Transcript): number {
+  return turns.filter(turn => turn.state !== 'running').length;
 }

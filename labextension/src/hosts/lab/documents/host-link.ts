@@ -14,6 +14,7 @@ export interface Desk {
 /** Joins the changes of a moment; longer than a linter needs after a key press. */
 const PACE_MS = 700;
 const RETRY_MS = 5_000;
+const LOOK_AGAIN_MS = 500;
 const ANSWER_AGAIN_MS = [500, 2_000, 5_000];
 /** Answers are kept to be sent again when the server did not get them. */
 const KEPT_ANSWERS = 500;
@@ -34,14 +35,22 @@ export class HostLink {
     }, wait);
   }
 
-  /** The server asks for this page ("" = for any): look what it wants. */
+  /** The server asks for a page: when it is this one, look what it wants. */
   wake(hostId: string): void {
-    if (hostId === '') {
-      void this.register();
-    }
-    if (hostId === this.hostId || (hostId === '' && this.isRegistered)) {
+    if (hostId === this.hostId) {
       void this.fetchCalls();
     }
+  }
+
+  /**
+   * Look whether the server still knows this page, e.g. after it was started anew. In a while:
+   * a turn that begins has more urgent things to ask.
+   */
+  lookAgain(): void {
+    this.looking ??= setTimeout(() => {
+      this.looking = null;
+      void this.look();
+    }, LOOK_AGAIN_MS);
   }
 
   /** The page goes away: its documents are not ours to edit any more. */
@@ -50,6 +59,13 @@ export class HostLink {
       this.registered = '';
       const last = { ...this.desk.registration(), documents: [], diagnostics: [], closing: true };
       this.transport.registerHost(this.hostId, last).catch(() => undefined);
+    }
+  }
+
+  private async look(): Promise<void> {
+    await this.register();
+    if (this.isRegistered) {
+      await this.fetchCalls();
     }
   }
 
@@ -159,6 +175,7 @@ export class HostLink {
   private registering: Promise<void> = Promise.resolve();
   private fetching: 'no' | 'now' | 'again' = 'no';
   private timer: ReturnType<typeof setTimeout> | null = null;
+  private looking: ReturnType<typeof setTimeout> | null = null;
   private readonly answers = new Map<string, Promise<HostAnswer>>();
   private readonly queues = new Map<string, Promise<unknown>>();
 }
