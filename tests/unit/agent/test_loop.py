@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -306,8 +307,9 @@ async def test_rejected_call_does_not_keep_the_others_from_running() -> None:
         call("look", '{"text": "cut'),
         call("look", "x" * 10**6),
         call("look", {"text": "a"}, tool_call_id="a b!"),
+        call("look", {"text": json.loads("[" * 400 + "]" * 400)}),
     ],
-    ids=["unknown tool", "wrong type", "no json", "a megabyte", "unusable id"],
+    ids=["unknown tool", "wrong type", "no json", "a megabyte", "unusable id", "nested"],
 )
 async def test_bad_call_becomes_a_result_and_the_turn_goes_on(bad) -> None:
     agent = agent_of([bad, call("look", {"text": "good"})], say("Done."))
