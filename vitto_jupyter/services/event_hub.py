@@ -20,6 +20,7 @@ from ..protocol.events import Event, TextDelta, ThinkingDelta, ToolInputDelta, T
 from .trails import Trail, Written, encode
 
 log = logging.getLogger(__name__)
+JOINED_CHARS = 64 * 1024  # a reader that is slow holds one event, which must not grow
 RING_BYTES = 4 * 1024 * 1024
 WAKING = ("turn.started", "turn.finished", "approval.requested", "session.renamed")
 PIECES = {
@@ -37,6 +38,7 @@ class _Pending:
     event: Event
     turn_id: str | None
     pieces: list[str] = field(default_factory=list)
+    chars: int = 0
     written: asyncio.Future[None] | None = None
 
     def joined(self) -> Event:
@@ -93,10 +95,12 @@ class EventHub:
     def _add_piece(self, event: Event, turn_id: str | None) -> None:
         piece = getattr(event, PIECES[type(event)])
         last = self._pending[-1] if self._pending else None
-        if last is not None and last.turn_id == turn_id and _same_stream(last.event, event):
+        joins = last is not None and last.turn_id == turn_id and last.chars < JOINED_CHARS
+        if last is not None and joins and _same_stream(last.event, event):
             last.pieces.append(piece)
+            last.chars += len(piece)
         else:
-            self._pending.append(_Pending(event, turn_id, [piece]))
+            self._pending.append(_Pending(event, turn_id, [piece], len(piece)))
 
     def _start_writer(self) -> None:
         if self._writer is None or self._writer.done():
