@@ -212,10 +212,18 @@ async def test_the_wrong_kind_is_named(documents: Documents) -> None:
             await act
 
 
+async def test_a_path_without_links_leads_to_itself_also_when_nothing_is_there(
+    documents: Documents,
+) -> None:
+    assert await documents.resolved(T) == T
+    assert await documents.resolved("./no/such.txt") == "no/such.txt"
+
+
 @pytest.mark.parametrize("path", ["../x.py", "/etc/passwd", "a\0.py", "work/../../x"])
 async def test_a_path_out_of_the_root_is_refused(documents: Documents, path: str) -> None:
     for act in (
         documents.read_text(path),
+        documents.resolved(path),
         documents.write_text(path, "x", base=None),
         documents.read_notebook(path),
         documents.edit_notebook(path, []),

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ..errors import DeadlineExceeded, ToolError
-from ..policy.facts import Facts
 from ..policy.trust import decide
-from ..protocol.approval import ActionPreview
+from ..protocol.approval import ActionPreview, Preview
 from ..protocol.events import Mode, ToolProgress, ToolStarted
 from ..protocol.tool import Effect, ToolResult
 from ..settings import Settings
@@ -129,8 +128,7 @@ async def _permission(call: Call, proposal: Proposal, ports: CallPorts) -> _Perm
         raise ToolError(verdict.reason, code="denied")
     if verdict.action == "allow":
         return _Permission()
-    title = proposal.title or _title(call, proposal.facts)
-    preview = proposal.preview or ActionPreview(text=title)
+    title, preview = _card(call, proposal)
     shown = replace(proposal, title=title, preview=preview)
     answer = await ports.approver.ask(
         tool_call_id=call.tool_call_id,
@@ -144,10 +142,13 @@ async def _permission(call: Call, proposal: Proposal, ports: CallPorts) -> _Perm
     return _Permission(answer.comment, answer.edited_content)
 
 
-def _title(call: Call, facts: Facts) -> str:
-    """For an act without a title of its own, such as reading."""
-    what = " and ".join(facts.paths)
-    return f"Let Vitto read {what}?" if facts.effect == "read" and what else call.name
+def _card(call: Call, proposal: Proposal) -> tuple[str, Preview]:
+    """Title and preview; an act without words of its own, such as reading, gets some."""
+    title = text = proposal.title or call.name
+    if proposal.facts.effect == "read" and proposal.facts.paths:
+        title = f"Let Vitto read {' and '.join(proposal.facts.paths)}?"
+        text = "The model gets names and structure; values are left out."
+    return title, proposal.preview or ActionPreview(text=text)
 
 
 async def _within(seconds: float, work: Awaitable[T], what: str) -> T:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from ..agent.conversation import Conversation
 from ..agent.ports import Clock
+from ..errors import StorageFailed
 from ..protocol.events import ApprovalResolved, ErrorInfo, FinishReason, TurnFinished
 from ..protocol.session import SessionInfo
 from ..providers.base import ToolSpec
@@ -151,14 +152,17 @@ async def open_session(
 
     Raises:
         SessionInUse: another server has it.
-        StorageFailed: the repair could not be written.
+        StorageFailed: it could not be read, or the repair not written.
     """
     lock = OwnerLock(folder)
     await asyncio.to_thread(lock.acquire)
     try:
         trail = Trail(folder)
         now = clock.now_iso()
-        scan = await asyncio.to_thread(lambda: trail.open(record.session_id, now))
+        try:
+            scan = await asyncio.to_thread(lambda: trail.open(record.session_id, now))
+        except OSError as err:
+            raise StorageFailed(f"Could not read the session: {err.strerror}.") from err
         hub = EventHub(session_id=record.session_id, trail=trail, clock=clock, wake=wake)
         await _end_interrupted_turn(hub, scan)
     except BaseException:

@@ -102,7 +102,10 @@ class RecordStore:
         if not (folder / TRAIL_FILE).is_file():
             return None
         log.warning("%s is unreadable (%s); rebuilt from the trail", folder / FILE, type(cause))
-        scan = Trail(folder).peek()
+        try:
+            scan = Trail(folder).peek()
+        except OSError:  # deleted meanwhile
+            return None
         return SessionRecord(
             session_id=folder.name,
             root="",

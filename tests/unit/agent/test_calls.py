@@ -13,6 +13,7 @@ from vitto_jupyter.agent.answers import Call
 from vitto_jupyter.agent.calls import CallPorts, run_call
 from vitto_jupyter.agent.ports import Answered
 from vitto_jupyter.errors import EditConflict, KernelUnavailable
+from vitto_jupyter.policy.facts import Facts
 from vitto_jupyter.protocol.approval import Change, CommandPreview, DiffPreview
 from vitto_jupyter.protocol.tool import ToolResult
 from vitto_jupyter.settings import Settings
@@ -313,3 +314,16 @@ async def test_preview_is_kept_as_the_tool_made_it() -> None:
     ports = ports_for(simple_tool("run", "execute", preview=preview))
     await run(ports, "run", {"text": "ls"})
     assert ports.approver.questions[0].preview is preview
+
+
+async def test_reading_a_secret_asks_in_words_for_people() -> None:
+    tool = simple_tool("look")
+
+    async def propose(ctx, args):
+        return replace(await tool.propose(ctx, args), facts=Facts("read", ("a/.env",)))
+
+    ports = ports_for(replace(tool, propose=propose))
+    await run(ports, "look", {"text": "hi"})
+    (question,) = ports.approver.questions
+    assert question.title == "Let Vitto read a/.env?"
+    assert question.reason and "values are left out" in question.preview.text
