@@ -27,7 +27,9 @@ def node() -> str:
 def run_node(*arguments: str, timeout_s: float) -> subprocess.CompletedProcess[str]:
     """Run a script of node_modules in labextension/; installs them when they are missing."""
     if not (LABEXTENSION / "node_modules" / ".package-lock.json").exists():
-        _run([*_npm(), "ci", "--no-audit", "--no-fund"], INSTALL_TIMEOUT_S).check_returncode()
+        done = _run([*_npm(), "ci", "--no-audit", "--no-fund"], INSTALL_TIMEOUT_S)
+        if done.returncode != 0:
+            raise RuntimeError(f"npm ci failed:\n{done.stdout}{done.stderr}")
     return _run([node(), *arguments], timeout_s)
 
 
