@@ -39,9 +39,7 @@ def test_packages_and_megabytes_over_jupyterlab(capsys: pytest.CaptureFixture[st
     added = {name: megabytes(ours[name]) for name in ours if name not in floor}
     with capsys.disabled():
         print(f"\nJupyterLab: {len(floor)} packages, {sum(map(megabytes, floor.values())):.0f} MB")
-        print(
-            f"added: {len(added)} packages (aim <= 30), {sum(added.values()):.1f} MB (aim <= 70)"
-        )
+        print(f"added: {len(added)} packages (aim <= 30), {sum(added.values()):.1f} MB (aim <= 70)")
         for name, size in sorted(added.items(), key=lambda item: -item[1]):
             print(f"  {size:7.2f} MB  {name}")
     assert "vitto-jupyter" in added
