@@ -72,8 +72,7 @@ class Composition:
 
     def _secrets(self) -> dict[str, str]:
         token = getattr(self._server.identity_provider, "token", "")
-        login = {"JUPYTER_TOKEN": token} if token else {}
-        return {**secret_values(os.environ), **login}
+        return secret_values({**os.environ, "JUPYTER_TOKEN": token})
 
     @cached_property
     def hosts(self) -> Hosts:

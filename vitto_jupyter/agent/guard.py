@@ -19,15 +19,23 @@ from ..workspace.base import TextSink
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _PLACE_NAME = re.compile(r"(FILE|PATH|DIR|URL|HOST|NAME|ID)$", re.IGNORECASE)
 _MIN_CHARS = 8
+_WORD = re.compile(r"[A-Za-z][a-z]{,14}")
 _BASE64_TAIL = "[A-Za-z0-9+/=]*"
 
 
 def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that hold a secret by their names; places and short values are left out."""
+    """The variables that hold a secret by their names.
+
+    Left out are places, and values such as "postgres": hiding a word wherever it stands would
+    do more harm than good.
+    """
     return {
         name: value
         for name, value in environment.items()
-        if _SECRET_NAME.search(name) and not _PLACE_NAME.search(name) and len(value) >= _MIN_CHARS
+        if _SECRET_NAME.search(name)
+        and not _PLACE_NAME.search(name)
+        and len(value) >= _MIN_CHARS
+        and not _WORD.fullmatch(value)
     }
 
 

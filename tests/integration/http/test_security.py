@@ -10,7 +10,7 @@ import pytest
 from tornado.routing import PathMatches
 
 from vitto_jupyter.handlers.routes import ROUTES, handler_class
-from vitto_jupyter.providers.scripted import hold, say
+from vitto_jupyter.providers.scripted import call, hold, say
 
 from .conftest import TOKEN
 
@@ -155,6 +155,33 @@ async def test_neither_token_nor_key_is_written_anywhere(
         assert secret not in repr(provider.requests)
         ours = [r for r in caplog.records if not r.name.startswith(("httpx", "httpcore"))]
         assert not [r for r in ours if secret in r.getMessage()]
+
+
+async def test_what_a_tool_reads_of_our_own_secrets_goes_no_further(
+    server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-1234567890")
+    (server.root / "notes.txt").write_text(f"token {TOKEN}, key sk-ant-test-1234567890\n")
+    provider = server.script(call("read_file", {"path": "notes.txt"}), say("Done."))
+    session_id = await server.new_session()
+    await server.play(session_id)
+    stored = b"".join(p.read_bytes() for p in server.data_dir.rglob("*") if p.is_file()).decode()
+    assert "token [JUPYTER_TOKEN is hidden], key [ANTHROPIC_API_KEY is hidden]" in stored
+    for told in (stored, repr(provider.requests)):
+        assert TOKEN not in told and "sk-ant-test" not in told
+
+
+async def test_the_sessions_are_not_the_models_to_change(start_server, tmp_path) -> None:
+    """Vitto's own folder may be anywhere, also below the contents root."""
+    own = tmp_path / "root" / "own"
+    server = await start_server(args=(f"--VittoApp.data_dir={own}",))
+    write = {"path": "own/sessions/x.json", "content": "{}", "create_if_missing": True}
+    server.script(call("write_file", write), say("Done."))
+    session_id = await server.new_session()
+    await server.play(session_id)
+    (finished,) = [e for e in await server.events(session_id) if e["type"] == "tool.finished"]
+    assert "This path is protected" in finished["result"]["error"]
+    assert not (own / "sessions" / "x.json").exists()
 
 
 async def test_a_session_id_cannot_be_a_path(server) -> None:

@@ -18,6 +18,7 @@ def test_secrets_are_found_by_name() -> None:
         "AWS_SECRET_ACCESS_KEY": "0123456789",
         "DB_PASSWORD": "correct horse",
         "GITHUB_TOKEN": "short",
+        "POSTGRES_PASSWORD": "postgres",
         "SSH_KEY_FILE": "/home/u/.ssh/id_rsa",
         "HOME": "/home/user",
     }
