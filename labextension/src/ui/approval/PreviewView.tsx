@@ -75,6 +75,7 @@ function CodePreviewView({ preview }: { preview: CodePreview }) {
               text={snippet.source}
               as={preview.language}
               label={words.t('Code: %1', plain(place))}
+              wrap
             />
           </div>
         );

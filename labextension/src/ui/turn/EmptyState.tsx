@@ -56,8 +56,14 @@ function ProviderNote() {
   const inDemo = current.provider?.name === DEMO;
   return (
     <div className="vitto-provider-note">
-      <p>{missing.reason || t('%1 is not available.', missing.label)}</p>
-      {missing.hint && <p className="vitto-quiet">{missing.hint}</p>}
+      <p className="vitto-empty-title">{t('%1 cannot be used yet', missing.label)}</p>
+      {missing.hint && <p>{missing.hint}</p>}
+      {missing.reason && (
+        <details className="vitto-details vitto-quiet">
+          <summary>{t('Why')}</summary>
+          {missing.reason}
+        </details>
+      )}
       {inDemo && (
         <p className="vitto-quiet">
           {t('Until then the demo answers. It is a script, not a language model.')}

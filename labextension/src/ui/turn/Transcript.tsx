@@ -9,12 +9,13 @@ import { useFollow } from './use-follow';
 export function Transcript() {
   const { t } = useWords();
   const session = useSession();
-  const { scroller, content, atEnd, jump } = useFollow(
-    session?.sessionId ?? '',
-    session?.sending?.turn_id ?? ''
-  );
   const turns = session?.transcript.turns ?? [];
   const isEmpty = turns.length === 0 && !session?.sending;
+  const { scroller, content, atEnd, jump } = useFollow(
+    session?.sessionId ?? '',
+    session?.sending?.turn_id ?? '',
+    isEmpty
+  );
   return (
     <div className="vitto-transcript-frame">
       <div

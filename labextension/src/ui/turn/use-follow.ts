@@ -11,16 +11,23 @@ interface Follow {
   readonly jump: () => void;
 }
 
-/** A new `session` or `sent` prompt goes to the end, wherever the reader was. */
-export function useFollow(session: string, sent: string): Follow {
+/**
+ * A new `session` or `sent` prompt goes to the end, wherever the reader was. What stands there
+ * while there `isNone`, no turn, is read from its begin.
+ */
+export function useFollow(session: string, sent: string, isNone: boolean): Follow {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const following = useRef(true);
+  const nothing = useRef(isNone);
+  nothing.current = isNone;
   const [atEnd, setAtEnd] = useState(true);
   const jump = useCallback(() => {
     following.current = true;
     setAtEnd(true);
-    toEnd(scroller.current);
+    if (scroller.current && !nothing.current) {
+      toEnd(scroller.current);
+    }
   }, []);
   useLayoutEffect(jump, [jump, session, sent]);
   useEffect(() => {
@@ -37,7 +44,7 @@ export function useFollow(session: string, sent: string): Follow {
       lastTop = box.scrollTop;
       setAtEnd(following.current);
     };
-    const sizes = new ResizeObserver(() => following.current && toEnd(box));
+    const sizes = new ResizeObserver(() => following.current && !nothing.current && toEnd(box));
     sizes.observe(inner);
     sizes.observe(box);
     box.addEventListener('scroll', onScroll, { passive: true });
@@ -49,8 +56,6 @@ export function useFollow(session: string, sent: string): Follow {
   return { scroller, content, atEnd, jump };
 }
 
-function toEnd(box: HTMLElement | null): void {
-  if (box) {
-    box.scrollTop = box.scrollHeight;
-  }
+function toEnd(box: HTMLElement): void {
+  box.scrollTop = box.scrollHeight;
 }

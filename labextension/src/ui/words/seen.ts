@@ -4,12 +4,13 @@ import type { Surroundings } from '../host';
 import { cellName, fileName } from './places';
 import type { Words } from './tool-phrase';
 
-/** "Python 3 (idle)"; "" when there is no kernel. */
+/** "Python 3 idle"; "" when there is no kernel. */
 export function kernelWords({ t }: Words, name: string, state: string): string {
   if (!name) {
     return '';
   }
-  return state ? t('%1 %2', name, state) : name;
+  // "unknown" is a kernel that has not said anything yet, which tells nobody anything
+  return state && state !== 'unknown' ? t('%1 %2', name, state) : name;
 }
 
 /** "analysis.ipynb, Python 3 idle, 2 cells with errors". */
