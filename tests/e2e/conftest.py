@@ -87,7 +87,10 @@ class Desk:
         path = f"{self.folder}/{name}" if name else ""
         self.page.goto(self.lab.lab_url(path, query, workspace=self.workspace))
         self.ready()
-        self.command("apputils:change-theme", {"theme": THEMES[theme]})  # kept by the server
+        self.page.evaluate(  # the server keeps the last one
+            "theme => jupyterapp.commands.execute('apputils:change-theme', { theme })",
+            THEMES[theme],
+        )
         if query and name:
             expect(self.vitto.locator(".vitto-dock")).to_contain_text(name)
         return self

@@ -34,10 +34,9 @@ def failing() -> dict[str, Any]:
 def test_commands_are_in_the_palette_and_a_tile_in_the_launcher(desk_on: Any, lab: Lab) -> None:
     desk = desk_on(lab).open("", query="")
     desk.command("apputils:activate-command-palette")
-    palette = desk.page.locator("#command-palette, .lm-CommandPalette").first
-    palette.get_by_role("textbox").or_(desk.page.locator(".lm-CommandPalette-input")).first.fill(
-        "vitto"
-    )
+    search = desk.page.locator(".lm-CommandPalette-input")
+    expect(search).to_be_focused()
+    search.fill("vitto")
     for label in ("Open Vitto", "New Vitto Session", "Vitto Settings"):
         expect(desk.page.locator(".lm-CommandPalette-item", has_text=label).first).to_be_visible()
     desk.page.keyboard.press("Escape")
