@@ -20,10 +20,10 @@ export function ApprovalRecord({ approval }: { approval: ApprovalState }) {
 
 function recordWords(t: Translate, { decision, by, comment }: ApprovalState): string {
   if (by === 'system') {
-    return t('The question lapsed without an answer');
+    return comment ? t('The question lapsed: ') : t('The question lapsed without an answer');
   }
   if (decision === 'approve') {
-    return t('You allowed this');
+    return comment ? t('You allowed this: ') : t('You allowed this');
   }
   return comment ? t('You rejected this: ') : t('You rejected this');
 }
