@@ -11,6 +11,7 @@ import asyncio
 import os
 import secrets
 import signal
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -63,7 +64,9 @@ class Shell:
             self._manager.create(
                 name=self.name,
                 cwd=self.folder,
-                shell_command=[bash, "--noprofile", "--rcfile", self._rc_path, "-i"],
+                shell_command=_obeying_ctrl_c(
+                    [bash, "--noprofile", "--rcfile", self._rc_path, "-i"]
+                ),
                 extra_env=dict(EXTRA_ENVIRONMENT),
             )
         except BaseException:
@@ -232,6 +235,23 @@ class Shell:
     def _set(self, state: ShellState) -> None:
         self.state = state
         self._changed.set()
+
+
+_RESTORE = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "os.execvp(sys.argv[1], sys.argv[1:])"
+)
+
+
+def _obeying_ctrl_c(command: list[str]) -> list[str]:
+    """`command` with Ctrl-C as it is by default.
+
+    A server that was started in the background (`nohup jupyter lab &`) ignores it, and so would
+    everything in the terminal: that is inherited, and a shell cannot undo it.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        return command
+    return [sys.executable, "-I", "-S", "-c", _RESTORE, *command]
 
 
 class _Tap:

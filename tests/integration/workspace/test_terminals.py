@@ -285,6 +285,15 @@ async def test_ctrl_c_of_the_user_ends_the_command(terminals: RealTerminals) -> 
     assert (await task).exit_code == 130
 
 
+async def test_ctrl_c_works_on_a_server_that_ignores_it(terminals: RealTerminals) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as after `nohup jupyter lab &`
+    try:
+        result = await run(terminals, "echo on; sleep 60", timeout_s=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (result.timed_out, result.exit_code) == (True, 130)
+
+
 async def test_another_terminal_named_vitto_is_left_alone(terminals: RealTerminals) -> None:
     terminals.manager.create(name="vitto", shell_command=["sleep", "60"])
     assert (await run(terminals, "echo hi")).terminal_name == "vitto2"
