@@ -46,7 +46,7 @@ export function unreachable(error: unknown): TransportError {
     0,
     'unreachable',
     `The Jupyter server cannot be reached (${detail}).`,
-    'Check that it is still running; Vitto goes on by itself when it is back.'
+    'Check that it is still running, then try again.'
   );
 }
 
