@@ -3,7 +3,7 @@ import { jupyterHighlightStyle, type IEditorLanguageRegistry } from '@jupyterlab
 import { renderText, type IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { EditorView } from '@codemirror/view';
 import { syntaxHighlighting } from '@codemirror/language';
-import { coloursOnly } from './source';
+import { coloursOnly, isUnparsable } from './source';
 
 /** Longer sources are shown without colours: parsing them would hold up the page. */
 const LONGEST_HIGHLIGHT_CHARS = 60_000;
@@ -15,11 +15,19 @@ export async function renderCode(
   into: HTMLElement
 ): Promise<void> {
   const drawn = document.createElement('div');
-  const known = source.length > LONGEST_HIGHLIGHT_CHARS ? null : languages.findBest(language);
+  const isPlain = source.length > LONGEST_HIGHLIGHT_CHARS || isUnparsable(source);
+  const known = isPlain ? null : languages.findBest(language);
   if (known) {
     mountHighlightStyle();
   }
-  await languages.highlight(source, known, drawn);
+  try {
+    await languages.highlight(source, known, drawn);
+  } catch (error) {
+    if (!(error instanceof RangeError)) {
+      throw error;
+    }
+    drawn.textContent = source; // nested too deeply for the highlighter
+  }
   into.replaceChildren(...Array.from(drawn.childNodes));
 }
 
