@@ -238,7 +238,9 @@ class Shell:
 
 
 _RESTORE = (
-    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    # SIGPIPE and SIGXFSZ: this Python itself has set them to be ignored
+    "import os, signal, sys; "
+    "[signal.signal(n, signal.SIG_DFL) for n in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ)]; "
     "os.execvp(sys.argv[1], sys.argv[1:])"
 )
 

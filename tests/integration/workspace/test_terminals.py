@@ -289,9 +289,11 @@ async def test_ctrl_c_works_on_a_server_that_ignores_it(terminals: RealTerminals
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as after `nohup jupyter lab &`
     try:
         result = await run(terminals, "echo on; sleep 60", timeout_s=1)
+        pipe = await run(terminals, "yes | head -n 1")
     finally:
         signal.signal(signal.SIGINT, before)
     assert (result.timed_out, result.exit_code) == (True, 130)
+    assert pipe.output == "y\n"  # no word of a broken pipe
 
 
 async def test_another_terminal_named_vitto_is_left_alone(terminals: RealTerminals) -> None:
