@@ -7,7 +7,7 @@ from typing import Any
 from vitto_jupyter.errors import ToolError
 from vitto_jupyter.protocol.tool import ToolResult
 from vitto_jupyter.settings import Settings
-from vitto_jupyter.tools.base import Proposal, ToolContext, failed
+from vitto_jupyter.tools.base import Grant, Proposal, ToolContext, failed
 from vitto_jupyter.tools.toolset import builtin_toolset
 from vitto_jupyter.workspace.base import Workspace
 
@@ -45,12 +45,12 @@ class ToolCalls:
     async def call(self, name: str, *, edited: str | None = None, **input: Any) -> ToolResult:
         try:
             proposal = await self.propose(name, **input)
-            return await proposal.apply(edited)
+            return await proposal.apply(Grant(by_user=True, edited=edited))
         except ToolError as err:
             return failed(f"{err.message} {err.hint}".strip(), code=err.code)
 
     async def apply(self, proposal: Proposal, edited: str | None = None) -> ToolResult:
         try:
-            return await proposal.apply(edited)
+            return await proposal.apply(Grant(by_user=True, edited=edited))
         except ToolError as err:
             return failed(f"{err.message} {err.hint}".strip(), code=err.code)

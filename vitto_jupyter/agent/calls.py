@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ..errors import DeadlineExceeded, ToolError
@@ -17,7 +17,7 @@ from ..protocol.approval import ActionPreview, Preview
 from ..protocol.events import Mode, ToolProgress, ToolStarted
 from ..protocol.tool import Effect, ToolResult
 from ..settings import Settings
-from ..tools.base import Proposal, Tool, ToolContext, failed
+from ..tools.base import Grant, Proposal, Tool, ToolContext, failed
 from ..tools.toolset import Toolset
 from ..workspace.base import TextSink
 from .answers import Call
@@ -95,7 +95,7 @@ async def _run(call: Call, ports: CallPorts, on_started: Callable[[], None]) -> 
     on_started()
     result = await _within(
         _deadline_s(proposal.facts.effect, ports.settings),
-        proposal.apply(answer.edited_content),
+        proposal.apply(answer.grant),
         f"{call.name} was at work",
     )
     await live.end()
@@ -114,7 +114,7 @@ async def _proposed(tool: Tool, context: ToolContext, args: Any) -> Proposal:
 @dataclass(frozen=True, slots=True)
 class _Permission:
     comment: str = ""
-    edited_content: str | None = None
+    grant: Grant = field(default_factory=Grant)
 
 
 async def _permission(call: Call, proposal: Proposal, ports: CallPorts) -> _Permission:
@@ -139,7 +139,7 @@ async def _permission(call: Call, proposal: Proposal, ports: CallPorts) -> _Perm
     )
     if answer.decision != "approve":
         raise ToolError(_rejection(answer.comment), code="rejected")
-    return _Permission(answer.comment, answer.edited_content)
+    return _Permission(answer.comment, Grant(by_user=True, edited=answer.edited_content))
 
 
 def _card(call: Call, proposal: Proposal) -> tuple[str, Preview]:

@@ -28,6 +28,13 @@ class ErrorInfo(Wire):
     hint: str
 
 
+class Choice(Wire):
+    """One of the answers to a question."""
+
+    value: str
+    label: str
+
+
 class Event(Wire):
     """The envelope. `seq` is gapless per session from 1; `at` is ISO 8601 in UTC."""
 
@@ -136,6 +143,50 @@ class ToolFinished(Event):
     result: ToolResult
 
 
+class QuestionAsked(Event):
+    """Something only the user can answer, such as an `input()` of a cell that runs.
+
+    `tool_call_id` is the call that it came from. A question may outlive its turn, as the cell
+    does. With `choices` the answer is the value of one. The answer to a `secret` question is
+    shown and recorded nowhere.
+    """
+
+    type: Literal["question.asked"] = "question.asked"
+    question_id: str
+    tool_call_id: str
+    prompt: str
+    secret: bool = False
+    choices: tuple[Choice, ...] = ()
+
+
+class QuestionClosed(Event):
+    """`outcome` "void": what asked has ended, or the server was restarted."""
+
+    type: Literal["question.closed"] = "question.closed"
+    question_id: str
+    outcome: Literal["answered", "dismissed", "void"]
+
+
+class RunDetached(Event):
+    """A run of cells goes on after its tool call has ended; `labels` are the cells still to end."""
+
+    type: Literal["run.detached"] = "run.detached"
+    run_id: str
+    tool_call_id: str
+    path: str
+    labels: tuple[str, ...]
+
+
+class RunFinished(Event):
+    """A detached run has ended. `state` is that of its last cell, e.g. "ok" or "error"; `text`
+    says it in words, for people."""
+
+    type: Literal["run.finished"] = "run.finished"
+    run_id: str
+    state: str
+    text: str
+
+
 class UsageUpdated(Event):
     """Totals of the turn. `input_tokens` is the uncached rest, as the API counts it."""
 
@@ -176,6 +227,10 @@ AnyEvent = Annotated[
     | ToolStarted
     | ToolProgress
     | ToolFinished
+    | QuestionAsked
+    | QuestionClosed
+    | RunDetached
+    | RunFinished
     | UsageUpdated
     | Notice
     | TurnFinished,

@@ -13,6 +13,10 @@ from .events import (
     ApprovalResolved,
     ModelRequested,
     Notice,
+    QuestionAsked,
+    QuestionClosed,
+    RunDetached,
+    RunFinished,
     SessionCreated,
     SessionRenamed,
     TextDelta,
@@ -32,6 +36,8 @@ from .session import (
     Block,
     NoticeBlock,
     Phase,
+    QuestionState,
+    RunState,
     TextBlock,
     ThinkingBlock,
     ToolBlock,
@@ -65,8 +71,10 @@ def fold(transcript: Transcript, event: AnyEvent) -> Transcript:
     elif isinstance(event, SessionRenamed):
         update |= {"title": event.title}
     elif isinstance(event, TurnStarted):
-        update |= {"turns": (*transcript.turns, _new_turn(event))}
+        going_on = tuple(run for run in transcript.runs if run.finished_at is None)
+        update |= {"turns": (*transcript.turns, _new_turn(event)), "runs": going_on}
     else:
+        update |= _fold_beside_turns(transcript, event)
         update |= {
             "turns": tuple(
                 _fold_turn(turn, event) if turn.turn_id == event.turn_id else turn
@@ -74,6 +82,48 @@ def fold(transcript: Transcript, event: AnyEvent) -> Transcript:
             )
         }
     return transcript.model_copy(update=update)
+
+
+def _fold_beside_turns(transcript: Transcript, event: AnyEvent) -> dict[str, object]:
+    """Questions and detached runs may outlive the turn that they came from."""
+    match event:
+        case QuestionAsked():
+            question = QuestionState(
+                question_id=event.question_id,
+                tool_call_id=event.tool_call_id,
+                prompt=event.prompt,
+                secret=event.secret,
+                choices=event.choices,
+                asked_at=event.at,
+            )
+            return {"questions": (*transcript.questions, question)}
+        case QuestionClosed():
+            return {
+                "questions": tuple(
+                    q for q in transcript.questions if q.question_id != event.question_id
+                )
+            }
+        case RunDetached():
+            run = RunState(
+                run_id=event.run_id,
+                tool_call_id=event.tool_call_id,
+                path=event.path,
+                labels=event.labels,
+                state="running",
+                text="",
+                detached_at=event.at,
+                finished_at=None,
+            )
+            return {"runs": (*transcript.runs, run)}
+        case RunFinished():
+            end = {"state": event.state, "text": event.text, "finished_at": event.at}
+            return {
+                "runs": tuple(
+                    run.model_copy(update=end) if run.run_id == event.run_id else run
+                    for run in transcript.runs
+                )
+            }
+    return {}
 
 
 def _new_turn(event: TurnStarted) -> TurnView:
@@ -151,6 +201,11 @@ def _fold_turn(turn: TurnView, event: AnyEvent) -> TurnView:
             return _turn(turn, blocks=_with_progress(turn.blocks, event))
         case ToolFinished():
             return _turn(turn, blocks=_with_result(turn.blocks, event))
+        case QuestionAsked():
+            name = _tool_name(turn, event.tool_call_id)
+            return _turn(turn, phase=_phase("question", event.at, name))
+        case QuestionClosed() if turn.phase is not None and turn.phase.name == "question":
+            return _turn(turn, phase=_phase("tool", event.at, turn.phase.detail))
         case UsageUpdated():
             usage = Usage(
                 input_tokens=event.input_tokens,

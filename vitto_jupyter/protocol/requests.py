@@ -49,6 +49,12 @@ class StartTurn(Wire):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
 
 
+class AnswerQuestion(Wire):
+    """Body of `PUT sessions/{id}/questions/{question_id}`; null: the user will not answer."""
+
+    answer: Annotated[str, Field(max_length=100_000)] | None
+
+
 class SessionCreatedReply(Wire):
     session_id: str
 
@@ -95,11 +101,16 @@ class ProvidersReply(Wire):
 
 
 class HeldDocument(Wire):
-    """A document open in a front end; `problems` counts what its own linters report."""
+    """A document open in a front end; `problems` counts what its own linters report.
+
+    `revision` changes with the content, also unsaved: of a text file its `revision_of`, of a
+    notebook that of all cell ids, types and sources; "" when it was not computed.
+    """
 
     path: str
     type: Literal["notebook", "file"]
     dirty: bool
+    revision: Annotated[str, Field(max_length=64)] = ""
     active: bool = False
     problems: int = 0
 

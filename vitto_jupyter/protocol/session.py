@@ -13,7 +13,7 @@ from pydantic import Field
 from .approval import DecisionKind, Preview
 from .base import JsonObject, Wire
 from .context import TurnContext
-from .events import ErrorInfo, FinishReason, Mode, NoticeLevel
+from .events import Choice, ErrorInfo, FinishReason, Mode, NoticeLevel
 from .tool import Effect, ToolResult
 
 ToolState = Literal["requested", "waiting", "running", "done", "failed", "denied", "cancelled"]
@@ -90,10 +90,11 @@ Block = Annotated[TextBlock | ThinkingBlock | ToolBlock | NoticeBlock, Field(dis
 class Phase(Wire):
     """What a running turn does now, since when (ISO 8601).
 
-    `detail` is the tool's name for "tool" and "approval", the notice's text for "retrying".
+    `detail` is the tool's name for "tool", "approval" and "question", the notice's text for
+    "retrying".
     """
 
-    name: Literal["model", "thinking", "writing", "tool", "approval", "retrying"]
+    name: Literal["model", "thinking", "writing", "tool", "approval", "question", "retrying"]
     since: str
     detail: str
     retry_at: str | None
@@ -129,14 +130,47 @@ class TurnView(Wire):
     finished_at: str | None
 
 
+class QuestionState(Wire):
+    """A question that waits for the user; see `question.asked`."""
+
+    question_id: str
+    tool_call_id: str
+    prompt: str
+    secret: bool
+    choices: tuple[Choice, ...]
+    asked_at: str
+
+
+class RunState(Wire):
+    """A run that goes on, or ended, after its tool call did; `state` "running" until it ends.
+
+    `text` says how it ended; "" while it runs.
+    """
+
+    run_id: str
+    tool_call_id: str
+    path: str
+    labels: tuple[str, ...]
+    state: str
+    text: str
+    detached_at: str
+    finished_at: str | None
+
+
 class Transcript(Wire):
-    """Everything that a person sees of a session. `last_seq` is the last folded event."""
+    """Everything that a person sees of a session. `last_seq` is the last folded event.
+
+    `questions` are the open ones, whichever turn they came from. `runs` are the detached ones;
+    those that have ended are dropped when the next turn starts.
+    """
 
     session_id: str
     title: str
     notebook_path: str | None
     last_seq: int
     turns: tuple[TurnView, ...]
+    questions: tuple[QuestionState, ...] = ()
+    runs: tuple[RunState, ...] = ()
 
 
 FINISHED: dict[FinishReason, TurnState] = {

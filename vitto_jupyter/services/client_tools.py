@@ -19,7 +19,7 @@ from ..protocol.base import JsonObject, Wire
 from ..protocol.events import Mode
 from ..protocol.requests import AgentToolResult, ClientTool
 from ..protocol.tool import Effect, ToolResult
-from ..tools.base import Proposal, Tool, ToolContext, failed
+from ..tools.base import Grant, Proposal, Tool, ToolContext, failed
 from ..tools.toolset import Toolset
 
 EMPTY_SCHEMA: JsonObject = {"type": "object", "properties": {}}
@@ -78,7 +78,7 @@ class ClientCalls:
             call_id = ctx.tool_call_id
             self._results[call_id] = asyncio.get_running_loop().create_future()
 
-            async def apply(edited: str | None) -> ToolResult:
+            async def apply(grant: Grant) -> ToolResult:
                 return await self._wait(call_id)
 
             judged: Effect = effect if self._mode == "plan" else "read"

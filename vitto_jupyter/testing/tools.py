@@ -8,7 +8,7 @@ from ..policy.facts import Facts
 from ..protocol.approval import ActionPreview, Preview
 from ..protocol.base import Wire
 from ..protocol.tool import Effect, ToolResult
-from ..tools.base import Proposal, Tool, ToolContext, done
+from ..tools.base import Grant, Proposal, Tool, ToolContext, done
 
 Act = Callable[[ToolContext, str, str | None], Awaitable[ToolResult]]
 
@@ -28,8 +28,8 @@ def simple_tool(
     """A tool with the input `{text}`; `act(ctx, text, edited)` does its work."""
 
     async def propose(ctx: ToolContext, args: TextInput) -> Proposal:
-        async def apply(edited: str | None) -> ToolResult:
-            return await act(ctx, args.text, edited)
+        async def apply(grant: Grant) -> ToolResult:
+            return await act(ctx, args.text, grant.edited)
 
         if effect == "read":
             return Proposal(facts=Facts(effect=effect), apply=apply)

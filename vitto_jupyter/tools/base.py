@@ -17,9 +17,26 @@ from ..protocol.approval import Preview
 from ..protocol.base import Wire
 from ..protocol.tool import Effect, ToolResult
 from ..settings import Settings
-from ..workspace.base import Revision, TextSink, Workspace
+from ..workspace.base import Ask, Question, Revision, TextSink, Workspace
 
-Apply = Callable[[str | None], Awaitable[ToolResult]]
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The leave to act. `by_user`: a person saw exactly this proposal and allowed it.
+
+    `edited`: their own text in place of that of a single-change diff, else None.
+    """
+
+    by_user: bool = False
+    edited: str | None = None
+
+
+Apply = Callable[[Grant], Awaitable[ToolResult]]
+
+
+async def nobody(question: Question) -> str | None:
+    """Nobody is there to answer."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +46,8 @@ class ToolContext:
     `seen` remembers, for the session, the revision of everything the model has read: keys are
     `path` for a file and `path#cell_id` for a cell. An edit is based on what is in there: not
     there means "read it first", another revision than now means the edit is stale.
-    `tool_call_id` is the call's own id; "" outside the agent loop.
+    `tool_call_id` is the call's own id; "" outside the agent loop. `ask` puts a question to the
+    user and waits; deadlines of the call do not count that time.
     """
 
     workspace: Workspace
@@ -38,14 +56,14 @@ class ToolContext:
     progress: TextSink
     seen: dict[str, Revision]
     tool_call_id: str = ""
+    ask: Ask = nobody
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """What a call would do.
 
-    `apply(edited)` does it; `edited` replaces the text of a single-change diff and is None
-    otherwise. Reads have no title and no preview.
+    `apply(grant)` does it. Reads have no title and no preview.
     """
 
     facts: Facts
@@ -78,7 +96,7 @@ class Tool:
 def read_proposal(paths: tuple[str, ...], read: Callable[[], Awaitable[ToolResult]]) -> Proposal:
     """The proposal of a tool that only reads."""
 
-    async def apply(edited: str | None) -> ToolResult:
+    async def apply(grant: Grant) -> ToolResult:
         return await read()
 
     return Proposal(facts=Facts(effect="read", paths=paths), apply=apply)

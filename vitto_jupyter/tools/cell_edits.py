@@ -16,7 +16,7 @@ from ..workspace.base import (
     ReplaceSource,
 )
 from ..workspace.paths import name_of
-from .base import Proposal, Tool, ToolContext, done, failed, read_proposal
+from .base import Grant, Proposal, Tool, ToolContext, done, failed, read_proposal
 from .cell_changes import change_proposal, finished, kernel_for_run, language_of_cell
 from .clipping import count_of
 from .notebook_view import outline
@@ -66,8 +66,8 @@ async def _propose_edit(ctx: ToolContext, args: EditCell) -> Proposal:
         note=invisible_changes(before, after),
     )
 
-    async def apply(edited: str | None) -> ToolResult:
-        text = source if edited is None else normalised(edited)
+    async def apply(grant: Grant) -> ToolResult:
+        text = source if grant.edited is None else normalised(grant.edited)
         return await _edit(ctx, path, cell, text, proposed=source, kernel_name=kernel_name)
 
     verb = "Edit and run" if args.run else "Edit"
@@ -152,8 +152,8 @@ async def _propose_delete(ctx: ToolContext, args: DeleteCells) -> Proposal:
         note="Deleted with their outputs." if any(cell.outputs for cell in cells) else "Deleted.",
     )
 
-    async def apply(edited: str | None) -> ToolResult:
-        if edited:
+    async def apply(grant: Grant) -> ToolResult:
+        if grant.edited:
             return failed("The user changed the text of a deletion; nothing was deleted.")
         return await _delete(ctx, path, cells)
 

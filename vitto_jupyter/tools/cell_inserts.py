@@ -19,7 +19,7 @@ from ..workspace.base import (
     Notebook,
 )
 from ..workspace.paths import name_of
-from .base import Proposal, Tool, ToolContext, failed
+from .base import Grant, Proposal, Tool, ToolContext, failed
 from .cell_changes import change_proposal, finished, kernel_for_run, language_of_cell
 from .clipping import count_of
 from .notebook_view import outline
@@ -66,8 +66,8 @@ async def _propose_insert(ctx: ToolContext, args: InsertCellsInput) -> Proposal:
         note=_insert_note(where, cells),
     )
 
-    async def apply(edited: str | None) -> ToolResult:
-        chosen = cells if edited is None else (_resourced(cells[0], edited),)
+    async def apply(grant: Grant) -> ToolResult:
+        chosen = cells if grant.edited is None else (_resourced(cells[0], grant.edited),)
         create = notebook if is_new else None
         return await _insert(ctx, path, args.after, chosen, create=create, kernel_name=kernel_name)
 

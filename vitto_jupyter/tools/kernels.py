@@ -16,7 +16,7 @@ from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import Cell, Execution, KernelInfo, Notebook, Variable
 from ..workspace.paths import name_of
-from .base import Proposal, Tool, ToolContext, done, failed, read_proposal
+from .base import Grant, Proposal, Tool, ToolContext, done, failed, read_proposal
 from .clipping import clip, clip_line, count_of
 from .images import Images
 from .notebook_view import error_of, outputs_text, silent_failures
@@ -69,7 +69,7 @@ async def _propose_run(ctx: ToolContext, args: RunCells) -> Proposal:
     )
     timeout_s = _allowed_s(ctx, args.timeout_s)
 
-    async def apply(edited: str | None) -> ToolResult:
+    async def apply(grant: Grant) -> ToolResult:
         report = await run_in_order(ctx, path, cells, kernel_name=kernel_name, timeout_s=timeout_s)
         return run_result(report)
 
@@ -120,7 +120,7 @@ async def _propose_execute(ctx: ToolContext, args: ExecuteCode) -> Proposal:
         snippets=(Snippet(cell_id=None, label=None, source=args.code),),
     )
 
-    async def apply(edited: str | None) -> ToolResult:
+    async def apply(grant: Grant) -> ToolResult:
         return await _execute(ctx, path, args.code, kernel_name=kernel_name)
 
     title = f"Run code in the kernel of {name_of(path)}?"
@@ -226,7 +226,7 @@ async def _propose_kernel(ctx: ToolContext, args: Kernel) -> Proposal:
         title = f"Interrupt the kernel of {name}?"
         text = f"What the kernel of {path} ({kernel.name}) is running is interrupted."
 
-    async def apply(edited: str | None) -> ToolResult:
+    async def apply(grant: Grant) -> ToolResult:
         return await _act(ctx, path, kernel, args.action)
 
     return Proposal(Facts("execute", (path,)), apply, title=title, preview=ActionPreview(text=text))
@@ -244,7 +244,7 @@ async def _propose_start(ctx: ToolContext, path: str, kernel_name: str | None) -
         )
     name = kernel_name or await kernel_name_for(ctx, notebook)
 
-    async def apply(edited: str | None) -> ToolResult:
+    async def apply(grant: Grant) -> ToolResult:
         await ctx.workspace.kernels.for_notebook(path, kernel_name=name)
         return await _state(ctx, path, "Started: ")
 

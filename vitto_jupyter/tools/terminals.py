@@ -14,7 +14,7 @@ from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import CommandResult
 from ..workspace.paths import api_path, shown
-from .base import Proposal, Tool, ToolContext, done, failed
+from .base import Grant, Proposal, Tool, ToolContext, done, failed
 from .clipping import clip, plain
 from .run_view import seconds_of
 from .running import Progress
@@ -38,7 +38,7 @@ async def _propose(ctx: ToolContext, args: RunCommand) -> Proposal:
     facts = Facts("execute", (cwd,), command=args.command)
     timeout_s = _allowed_s(ctx, args.timeout_s)
 
-    async def apply(edited: str | None) -> ToolResult:
+    async def apply(grant: Grant) -> ToolResult:
         result = await ctx.workspace.terminals.run(
             args.command,
             cwd=cwd,

@@ -7,7 +7,7 @@ from ..policy.facts import Facts
 from ..protocol.approval import Change, DiffPreview
 from ..protocol.tool import ToolResult
 from ..workspace.base import TextDocument
-from .base import Proposal, ToolContext, done, failed, read_proposal
+from .base import Grant, Proposal, ToolContext, done, failed, read_proposal
 from .clipping import count_of
 from .spans import invisible_changes, line_counts, normalised, unified
 from .targets import language_of, read_document, saw_file, show_now
@@ -28,8 +28,8 @@ def propose_write(
         note=invisible_changes(before, content, newline=current.newline if current else "\n"),
     )
 
-    async def apply(edited: str | None) -> ToolResult:
-        return await _write(ctx, path, edited, shown=preview.changes[0], current=current)
+    async def apply(grant: Grant) -> ToolResult:
+        return await _write(ctx, path, grant.edited, shown=preview.changes[0], current=current)
 
     verb = "Edit" if current else "Create"
     return Proposal(Facts("write", (path,)), apply, title=f"{verb} {path}?", preview=preview)

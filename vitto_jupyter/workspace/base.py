@@ -16,7 +16,9 @@ from ..protocol.context import Diagnostic
 
 Revision = NewType("Revision", str)
 CellType = Literal["code", "markdown", "raw"]
-Output = JsonObject  # one nbformat output: stream, display_data, execute_result or error
+# One nbformat output: stream, display_data, execute_result or error. As read from a notebook, a
+# long field of it may be cut: `output["cut"]` then tells the full length, see `output_cut`.
+Output = JsonObject
 TextSink = Callable[[str], Awaitable[None]]
 
 
@@ -53,7 +55,11 @@ class TextDocument:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell. `label` is the short name people see: "1", "2", … by position at reading time."""
+    """A cell. `label` is the short name people see: "1", "2", … by position at reading time.
+
+    `edited_since_run`: its outputs are of an earlier source; `kernel_gone`: they are of a kernel
+    that was restarted or ended. Both None when whoever was asked cannot know.
+    """
 
     cell_id: str
     cell_type: CellType
@@ -61,6 +67,8 @@ class Cell:
     label: str
     execution_count: int | None = None
     outputs: tuple[Output, ...] = ()
+    edited_since_run: bool | None = None
+    kernel_gone: bool | None = None
 
     @property
     def revision(self) -> Revision:
@@ -69,7 +77,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """A notebook as read. `kernel_name` and `language` are "" when the notebook does not say."""
+    """A notebook as read. `kernel_name` and `language` are "" when the notebook does not say.
+
+    `read_only` says why it cannot be edited, "" when it can.
+    """
 
     path: str
     cells: tuple[Cell, ...]
@@ -77,6 +88,7 @@ class Notebook:
     language: str
     held: bool = False
     dirty: bool = False
+    read_only: str = ""
 
     def cell(self, cell_id: str) -> Cell | None:
         return next((cell for cell in self.cells if cell.cell_id == cell_id), None)
@@ -113,10 +125,25 @@ class DeleteCell:
 
 
 @dataclass(frozen=True, slots=True)
+class MoveCells:
+    """Move cells, in the given order, behind `after`: a cell id, "start" or "end"."""
+
+    cell_ids: tuple[str, ...]
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class BeginRun:
-    """A run starts: outputs are cleared and the cell shows as running."""
+    """A run starts: outputs are cleared and the cell shows as running.
+
+    Refused (EditConflict) when the cell is no longer at revision `base`; None runs whatever is
+    there. `trusted`: the user approved exactly this source, so its outputs are shown as those of
+    a run of their own; else they stay untrusted until the user says show.
+    """
 
     cell_id: str
+    base: Revision | None = None
+    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +177,16 @@ class EndRun:
     timing: dict[str, str] = field(default_factory=dict)
 
 
-SourceEdit = ReplaceSource | InsertCells | DeleteCell
+@dataclass(frozen=True, slots=True)
+class OutputPart:
+    """Characters [start, start + len(text)) of one field of an output; `total_chars` of it all."""
+
+    text: str
+    start: int
+    total_chars: int
+
+
+SourceEdit = ReplaceSource | InsertCells | DeleteCell | MoveCells
 RunEdit = BeginRun | AddOutput | SetOutput | ClearOutputs | EndRun
 NotebookEdit = SourceEdit | RunEdit
 
@@ -178,7 +214,22 @@ class Documents(Protocol):
         """Write a whole file. `base` None creates, and is refused when something is there."""
 
     async def read_notebook(self, path: str) -> Notebook:
-        """A notebook with all cells and outputs."""
+        """A notebook with all cells and outputs, long outputs cut (see `output_cut`)."""
+
+    async def output_part(
+        self, path: str, cell_id: str, index: int, *, field: str, start: int, count: int
+    ) -> OutputPart:
+        """A part of a long output: what `read_notebook` cut is read here.
+
+        Args:
+            index: Of the output in its cell, from 0.
+            field: "text" of a stream, "traceback" of an error (its lines joined by newlines), or
+                a mime type of a display; texts kept as lists of lines are joined.
+            start, count: In characters, as in Python's `str`.
+
+        Raises:
+            DocumentNotFound: there is no such cell, output or field now.
+        """
 
     async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> None:
         """Apply all source edits in order as one step (one undo), or none.
@@ -245,23 +296,30 @@ class KernelSpec:
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """A running kernel; `path` is the notebook it belongs to, "" when none."""
+    """A running kernel; `path` is the notebook it belongs to, "" when none.
+
+    `started_at` (ISO 8601, UTC) is when its process started, "" when unknown: outputs that are
+    older were made by a process that is gone.
+    """
 
     kernel_id: str
     name: str
     state: str
     path: str
+    started_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
     """The end of a run. `outputs` are nbformat outputs, streams joined and CR processed.
 
-    `state`: "ok", "error" (last output is the error), "aborted", "died", "restarted", or
-    "running" when the deadline came first: the kernel then still works on it.
+    `state`: "ok", "error" (last output is the error), "interrupted" (by somebody; the last output
+    is the KeyboardInterrupt), "aborted" (never executed), "died", "ended" (the code itself ended
+    the kernel, e.g. `exit()`), "restarted", or "running" when the deadline came first: the
+    kernel then still works on it.
     """
 
-    state: Literal["ok", "error", "aborted", "died", "restarted", "running"]
+    state: Literal["ok", "error", "interrupted", "aborted", "died", "ended", "restarted", "running"]
     execution_count: int | None
     outputs: tuple[Output, ...]
     seconds: float
@@ -278,6 +336,23 @@ class Variable:
 
 
 OutputChange = Callable[[Sequence[RunEdit]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something only a person can answer: an `input()` of a cell, or a choice to make.
+
+    `secret`: the answer is a password: shown and recorded nowhere. With `choices`, (value,
+    label) pairs, the answer is one of the values.
+    """
+
+    prompt: str
+    secret: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
+
+
+# The answer, or None when the user will not answer. Cancelling the wait makes the question void.
+Ask = Callable[[Question], Awaitable[str | None]]
 
 
 class Kernels(Protocol):
@@ -304,11 +379,13 @@ class Kernels(Protocol):
         cell_id: str | None,
         timeout_s: float,
         on_change: OutputChange,
+        on_input: Ask | None = None,
     ) -> Execution:
         """Run `code` and report output changes as they come (joined, at most ~10 a second).
 
         `cell_id` None is scratch code: not in the history; changes then carry cell id "".
-        Cancelling stops watching; the kernel works on. `input()` raises in the kernel.
+        Cancelling stops watching; the kernel works on. `input()` asks `on_input`, and the time
+        does not run meanwhile; it raises in the kernel when that is None.
         """
 
     async def interrupt(self, kernel_id: str) -> None: ...

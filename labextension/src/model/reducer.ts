@@ -11,6 +11,9 @@ import type {
   ApprovalState,
   Notice,
   Phase,
+  QuestionAsked,
+  QuestionClosed,
+  RunDetached,
   TextDelta,
   ThinkingDelta,
   ToolBlock,
@@ -29,7 +32,7 @@ type Blocks = TurnView['blocks'];
 type TurnEvent = Exclude<AnyEvent, { type: 'session.created' | 'session.renamed' | 'turn.started' }>;
 
 export function emptyTranscript(sessionId: string): Transcript {
-  return { session_id: sessionId, title: '', notebook_path: null, last_seq: 0, turns: [] };
+  return { session_id: sessionId, title: '', notebook_path: null, last_seq: 0, turns: [], questions: [], runs: [] };
 }
 
 export function foldAll(transcript: Transcript, events: readonly AnyEvent[]): Transcript {
@@ -48,10 +51,59 @@ export function fold(transcript: Transcript, event: AnyEvent): Transcript {
     case 'session.renamed':
       return { ...next, title: event.title };
     case 'turn.started':
-      return { ...next, turns: [...transcript.turns, newTurn(event)] };
+      return {
+        ...next,
+        turns: [...transcript.turns, newTurn(event)],
+        runs: transcript.runs.filter(run => run.finished_at === null)
+      };
     default:
-      return { ...next, turns: foldInto(transcript.turns, event) };
+      return { ...besideTurns(next, event), turns: foldInto(transcript.turns, event) };
   }
+}
+
+/** Questions and detached runs may outlive the turn that they came from. */
+function besideTurns(transcript: Transcript, event: TurnEvent): Transcript {
+  const { questions, runs } = transcript;
+  switch (event.type) {
+    case 'question.asked':
+      return { ...transcript, questions: [...questions, questionOf(event)] };
+    case 'question.closed':
+      return {
+        ...transcript,
+        questions: questions.filter(({ question_id }) => question_id !== event.question_id)
+      };
+    case 'run.detached':
+      return { ...transcript, runs: [...runs, runOf(event)] };
+    case 'run.finished': {
+      const { state, text, at: finished_at } = event;
+      const end = { state, text, finished_at };
+      return {
+        ...transcript,
+        runs: runs.map(run => (run.run_id === event.run_id ? { ...run, ...end } : run))
+      };
+    }
+    default:
+      return transcript;
+  }
+}
+
+function questionOf(event: QuestionAsked): Transcript['questions'][number] {
+  const { question_id, tool_call_id, prompt, secret, choices, at: asked_at } = event;
+  return { question_id, tool_call_id, prompt, secret, choices, asked_at };
+}
+
+function runOf(event: RunDetached): Transcript['runs'][number] {
+  const { run_id, tool_call_id, path, labels, at: detached_at } = event;
+  return {
+    run_id,
+    tool_call_id,
+    path,
+    labels,
+    state: 'running',
+    text: '',
+    detached_at,
+    finished_at: null
+  };
 }
 
 function newTurn(event: TurnStarted): TurnView {
@@ -119,6 +171,13 @@ function foldTurn(turn: TurnView, event: TurnEvent): TurnView {
       };
     case 'tool.finished':
       return { ...turn, blocks: withResult(turn.blocks, event) };
+    case 'question.asked':
+      return { ...turn, phase: phase('question', event.at, toolName(turn, event.tool_call_id)) };
+    case 'question.closed':
+      return withoutQuestion(turn, event);
+    case 'run.detached':
+    case 'run.finished':
+      return turn;
     case 'usage.updated':
       return { ...turn, usage: usageOf(event) };
     case 'notice':
@@ -128,6 +187,12 @@ function foldTurn(turn: TurnView, event: TurnEvent): TurnView {
     default:
       return assertNever(event);
   }
+}
+
+function withoutQuestion(turn: TurnView, { at }: QuestionClosed): TurnView {
+  return turn.phase?.name === 'question'
+    ? { ...turn, phase: phase('tool', at, turn.phase.detail) }
+    : turn;
 }
 
 function withApproval(turn: TurnView, event: ApprovalRequested): TurnView {

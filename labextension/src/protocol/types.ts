@@ -11,6 +11,10 @@ export type AnyEvent =
   | ApprovalResolved
   | ModelRequested
   | Notice
+  | QuestionAsked
+  | QuestionClosed
+  | RunDetached
+  | RunFinished
   | SessionCreated
   | SessionRenamed
   | TextDelta
@@ -30,6 +34,7 @@ export interface Protocol {
   ActionPreview: ActionPreview;
   AgentSession: AgentSession;
   AgentToolResult: AgentToolResult;
+  AnswerQuestion: AnswerQuestion;
   AnyEvent: AnyEvent;
   ApprovalRequested: ApprovalRequested;
   ApprovalResolved: ApprovalResolved;
@@ -38,6 +43,7 @@ export interface Protocol {
   Block: Block;
   CancelReply: CancelReply;
   Change: Change;
+  Choice: Choice;
   ClientTool: ClientTool;
   CodePreview: CodePreview;
   CommandPreview: CommandPreview;
@@ -63,7 +69,13 @@ export interface Protocol {
   Preview: Preview;
   ProviderInfo: ProviderInfo;
   ProvidersReply: ProvidersReply;
+  QuestionAsked: QuestionAsked;
+  QuestionClosed: QuestionClosed;
+  QuestionState: QuestionState;
   RegisterHost: RegisterHost;
+  RunDetached: RunDetached;
+  RunFinished: RunFinished;
+  RunState: RunState;
   Selection: Selection;
   SessionCreated: SessionCreated;
   SessionCreatedReply: SessionCreatedReply;
@@ -168,6 +180,12 @@ export interface ToolResult {
   output: string;
   success: boolean;
 }
+/**
+ * Body of `PUT sessions/{id}/questions/{question_id}`; null: the user will not answer.
+ */
+export interface AnswerQuestion {
+  answer: string | null;
+}
 export interface ApprovalRequested {
   approval_id: string;
   at: string;
@@ -268,6 +286,72 @@ export interface Notice {
   text: string;
   turn_id: string | null;
   type: "notice";
+}
+/**
+ * Something only the user can answer, such as an `input()` of a cell that runs.
+ *
+ * `tool_call_id` is the call that it came from. A question may outlive its turn, as the cell
+ * does. With `choices` the answer is the value of one. The answer to a `secret` question is
+ * shown and recorded nowhere.
+ */
+export interface QuestionAsked {
+  at: string;
+  choices: Choice[];
+  prompt: string;
+  question_id: string;
+  secret: boolean;
+  seq: number;
+  session_id: string;
+  tool_call_id: string;
+  turn_id: string | null;
+  type: "question.asked";
+}
+/**
+ * One of the answers to a question.
+ */
+export interface Choice {
+  label: string;
+  value: string;
+}
+/**
+ * `outcome` "void": what asked has ended, or the server was restarted.
+ */
+export interface QuestionClosed {
+  at: string;
+  outcome: "answered" | "dismissed" | "void";
+  question_id: string;
+  seq: number;
+  session_id: string;
+  turn_id: string | null;
+  type: "question.closed";
+}
+/**
+ * A run of cells goes on after its tool call has ended; `labels` are the cells still to end.
+ */
+export interface RunDetached {
+  at: string;
+  labels: string[];
+  path: string;
+  run_id: string;
+  seq: number;
+  session_id: string;
+  tool_call_id: string;
+  turn_id: string | null;
+  type: "run.detached";
+}
+/**
+ * A detached run has ended. `state` is that of its last cell, e.g. "ok" or "error"; `text`
+ * says it in words, for people.
+ */
+export interface RunFinished {
+  at: string;
+  run_id: string;
+  seq: number;
+  session_id: string;
+  state: string;
+  text: string;
+  turn_id: string | null;
+  type: "run.finished";
 }
 export interface SessionCreated {
   at: string;
@@ -515,12 +599,16 @@ export interface Event {
 }
 /**
  * A document open in a front end; `problems` counts what its own linters report.
+ *
+ * `revision` changes with the content, also unsaved: of a text file its `revision_of`, of a
+ * notebook that of all cell ids, types and sources; "" when it was not computed.
  */
 export interface HeldDocument {
   active: boolean;
   dirty: boolean;
   path: string;
   problems: number;
+  revision: string;
   type: "notebook" | "file";
 }
 /**
@@ -572,11 +660,12 @@ export interface PatchSession {
 /**
  * What a running turn does now, since when (ISO 8601).
  *
- * `detail` is the tool's name for "tool" and "approval", the notice's text for "retrying".
+ * `detail` is the tool's name for "tool", "approval" and "question", the notice's text for
+ * "retrying".
  */
 export interface Phase {
   detail: string;
-  name: "model" | "thinking" | "writing" | "tool" | "approval" | "retrying";
+  name: "model" | "thinking" | "writing" | "tool" | "approval" | "question" | "retrying";
   retry_at: string | null;
   since: string;
 }
@@ -601,6 +690,17 @@ export interface ProvidersReply {
   providers: ProviderInfo[];
 }
 /**
+ * A question that waits for the user; see `question.asked`.
+ */
+export interface QuestionState {
+  asked_at: string;
+  choices: Choice[];
+  prompt: string;
+  question_id: string;
+  secret: boolean;
+  tool_call_id: string;
+}
+/**
  * Body of `PUT hosts/{host_id}`: all documents that this front end holds now.
  */
 export interface RegisterHost {
@@ -614,6 +714,21 @@ export interface RegisterHost {
    */
   documents: HeldDocument[];
   kind: "lab";
+}
+/**
+ * A run that goes on, or ended, after its tool call did; `state` "running" until it ends.
+ *
+ * `text` says how it ended; "" while it runs.
+ */
+export interface RunState {
+  detached_at: string;
+  finished_at: string | null;
+  labels: string[];
+  path: string;
+  run_id: string;
+  state: string;
+  text: string;
+  tool_call_id: string;
 }
 export interface SessionCreatedReply {
   session_id: string;
@@ -684,10 +799,15 @@ export interface TurnContext2 {
 }
 /**
  * Everything that a person sees of a session. `last_seq` is the last folded event.
+ *
+ * `questions` are the open ones, whichever turn they came from. `runs` are the detached ones;
+ * those that have ended are dropped when the next turn starts.
  */
 export interface Transcript {
   last_seq: number;
   notebook_path: string | null;
+  questions: QuestionState[];
+  runs: RunState[];
   session_id: string;
   title: string;
   turns: TurnView[];

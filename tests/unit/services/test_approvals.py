@@ -198,7 +198,7 @@ async def test_of_calls_side_by_side_one_asks_at_a_time(home, ran) -> None:
     """Reads run side by side, and reading a secret asks."""
 
     async def propose(ctx, args):
-        async def apply(edited):
+        async def apply(grant):
             ran.append(args.text)
             return done("read")
 

@@ -5,6 +5,7 @@ from tool_calls import ToolCalls
 
 from vitto_jupyter.errors import DocumentNotFound, PathRefused, ToolError
 from vitto_jupyter.settings import Settings
+from vitto_jupyter.tools.base import Grant
 from vitto_jupyter.tools.globs import Glob
 from vitto_jupyter.workspace.base import Cell
 from vitto_jupyter.workspace.memory import memory_workspace, notebook_of, stream
@@ -174,7 +175,7 @@ async def test_nothing_found_and_a_missing_folder_are_told_apart():
     assert await _names(_calls(), "*.rs") == ["No file matches."]
     with pytest.raises(DocumentNotFound):
         proposal = await _calls().propose("list_files", pattern="nope/*")
-        await proposal.apply(None)
+        await proposal.apply(Grant())
 
 
 async def test_a_long_list_is_cut_and_says_so():

@@ -24,6 +24,7 @@ export function phaseWords(words: Words, turn: TurnView): string {
       return block ? plain(toolPhrase(words, block)) : t('Waiting for the model');
     }
     case 'approval':
+    case 'question':
       return t('Waiting for you');
     case 'retrying':
       return t('Retrying');

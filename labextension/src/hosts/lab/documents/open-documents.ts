@@ -65,7 +65,7 @@ export class OpenDocuments {
         const problems = this.problemsOf(context);
         const { dirty } = context.model;
         held.set(path, {
-          document: { path, type, dirty, active: context === active, problems: problems.length },
+          document: { path, type, dirty, revision: '', active: context === active, problems: problems.length },
           problems
         });
       }
