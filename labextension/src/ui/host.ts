@@ -60,6 +60,11 @@ export interface Host {
   reveal(target: Target): void;
   openTerminal(name: string): void;
   interruptKernel(path: string): Promise<void>;
+  /**
+   * Show the outputs of these cells as those of a run of the user's own, in this page only.
+   * Left out by a host that draws no outputs: there is then nothing to offer.
+   */
+  showOutputs?(path: string, cellIds: readonly string[]): Promise<void>;
   openSettings(): void;
   copy(text: string): Promise<void>;
   /** The context to send with a prompt; chips the user removed are already left out. */
