@@ -165,7 +165,23 @@ class SimulatedPage:
     def _op_delete_cell(self, held: list[dict[str, Any]], *, cell_id: str, base: str) -> None:
         del held[self._find(held, cell_id, base)]
 
-    def _op_begin_run(self, held: list[dict[str, Any]], *, cell_id: str) -> None:
+    def _op_move_cells(
+        self, held: list[dict[str, Any]], *, cell_ids: list[str], after: str
+    ) -> None:
+        moved = [cell for cell_id in cell_ids for cell in _with_id(held, cell_id)]
+        rest = [cell for cell in held if cell["cell_id"] not in cell_ids]
+        ids = [cell["cell_id"] for cell in rest]
+        if len(moved) != len(cell_ids) or (after not in ("start", "end") and after not in ids):
+            raise PageError("edit_conflict", "no such cell")
+        at = {"start": 0, "end": len(rest)}.get(after)
+        at = ids.index(after) + 1 if at is None else at
+        held[:] = [*rest[:at], *moved, *rest[at:]]
+
+    def _op_begin_run(
+        self, held: list[dict[str, Any]], *, cell_id: str, base: str | None, trusted: bool
+    ) -> None:
+        if base is not None:
+            self._find(held, cell_id, base)
         self.running.add(cell_id)
         for cell in _with_id(held, cell_id):
             cell.update(outputs=[], execution_count=None)

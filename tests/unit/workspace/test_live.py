@@ -134,7 +134,7 @@ async def test_the_edits_travel_as_the_brief_says(scene: Scene) -> None:
             },
             {"op": "delete_cell", "cell_id": "c0", "base": revision_of("markdown\nm")},
         ],
-        [{"op": "begin_run", "cell_id": "c1"}],
+        [{"op": "begin_run", "cell_id": "c1", "base": None, "trusted": False}],
         [
             {"op": "set_output", "cell_id": "c1", "index": 0, "output": stream("a")},
             {"op": "end_run", "cell_id": "c1", "execution_count": 3, "timing": {"k": "t"}},
