@@ -1,4 +1,4 @@
-"""run_cells, execute_code, inspect_variables and kernel."""
+"""run_cells, execute_code and kernel."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from ..policy.facts import Facts
 from ..protocol.approval import ActionPreview, CodePreview, Snippet
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
-from ..workspace.base import Cell, Execution, KernelInfo, Notebook, Variable
+from ..workspace.base import Cell, Execution, KernelInfo, Notebook
 from ..workspace.paths import name_of
 from .base import Grant, Proposal, Tool, ToolContext, done, failed, read_proposal
-from .clipping import clip, clip_line, count_of
+from .clipping import count_of
 from .images import Images
 from .notebook_view import error_of, outputs_text, silent_failures
 from .run_view import run_result, seconds_of
 from .running import Progress, kernel_name_for, run_in_order
 from .targets import cell_name, cell_of, notebook_path, open_notebook
+from .variables import running_kernel
 
 _SETTLE_S = 5.0
 _LOOK_EVERY_S = 0.1
-_MAX_VARIABLES = 200
-_VARIABLES_CHARS = 12_000
 
 
 class RunCells(Wire):
@@ -39,11 +38,6 @@ class RunCells(Wire):
 class ExecuteCode(Wire):
     code: str
     path: str | None = None
-
-
-class InspectVariables(Wire):
-    path: str | None = None
-    names: tuple[str, ...] = ()
 
 
 class Kernel(Wire):
@@ -167,47 +161,6 @@ def _execution_error(execution: Execution) -> str:
             return "The kernel dropped the code without executing it."
 
 
-# -- inspect_variables ---------------------------------------------------------------------------
-
-
-async def _propose_inspect(ctx: ToolContext, args: InspectVariables) -> Proposal:
-    path = notebook_path(ctx, args.path)
-    return read_proposal((path,), lambda: _inspect(ctx, path, args.names))
-
-
-async def _inspect(ctx: ToolContext, path: str, names: Sequence[str]) -> ToolResult:
-    kernel = await _running_kernel(ctx, path)
-    specs = await ctx.workspace.kernels.specs()
-    language = next((spec.language for spec in specs if spec.name == kernel.name), "python")
-    if language.lower() != "python":
-        raise KernelUnavailable(
-            f"Variables of a {language} kernel cannot be inspected.",
-            hint="Print what you need with execute_code.",
-        )
-    found = await ctx.workspace.kernels.variables(kernel.kernel_id, names)
-    missing = [name for name in names if name not in {variable.name for variable in found}]
-    lines = [_variable_line(variable) for variable in found[:_MAX_VARIABLES]]
-    if len(found) > _MAX_VARIABLES:
-        lines.append(f"[{count_of(len(found) - _MAX_VARIABLES, 'more variable')}; ask by names]")
-    if missing:
-        lines.append(f"Not defined: {', '.join(missing)}")
-    text = clip("\n".join(lines), _VARIABLES_CHARS) or "No variables are defined."
-    return done(text, path=path, count=len(found))
-
-
-def _variable_line(variable: Variable) -> str:
-    return f"{variable.name}: {variable.type} = {clip_line(variable.summary, 2_000)}"
-
-
-async def _running_kernel(ctx: ToolContext, path: str) -> KernelInfo:
-    kernel = await ctx.workspace.kernels.find(path)
-    if kernel is None:
-        raise KernelUnavailable(
-            f"{path} has no running kernel.", hint="Running a cell of it starts one."
-        )
-    return kernel
-
-
 # -- kernel --------------------------------------------------------------------------------------
 
 
@@ -217,7 +170,7 @@ async def _propose_kernel(ctx: ToolContext, args: Kernel) -> Proposal:
     path = notebook_path(ctx, args.path)
     if args.action == "start":
         return await _propose_start(ctx, path, args.kernel_name)
-    kernel = await _running_kernel(ctx, path)
+    kernel = await running_kernel(ctx, path)
     name = name_of(path)
     if args.action == "restart":
         title = f"Restart the kernel of {name}?"
@@ -320,13 +273,6 @@ EXECUTE_CODE = Tool(
     effect="execute",
     input_model=ExecuteCode,
     propose=_propose_execute,
-)
-INSPECT_VARIABLES = Tool(
-    name="inspect_variables",
-    description="Variables of the notebook's Python kernel, all or by names; runs no user code.",
-    effect="read",
-    input_model=InspectVariables,
-    propose=_propose_inspect,
 )
 KERNEL = Tool(
     name="kernel",

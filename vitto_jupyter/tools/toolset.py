@@ -141,6 +141,7 @@ def builtin_toolset() -> Toolset:
         notebooks,
         search,
         terminals,
+        variables,
     )
 
     return Toolset(
@@ -159,7 +160,7 @@ def builtin_toolset() -> Toolset:
             cell_edits.DELETE_CELLS,
             kernels.RUN_CELLS,
             kernels.EXECUTE_CODE,
-            kernels.INSPECT_VARIABLES,
+            variables.INSPECT_VARIABLES,
             kernels.KERNEL,
             terminals.RUN_COMMAND,
         )
