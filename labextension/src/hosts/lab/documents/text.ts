@@ -4,6 +4,7 @@ import { revisionOf } from '../../../client/revision';
 import { changedSpan } from '../../../diff/span';
 import type { JsonValue } from '../../../protocol/types';
 import { HostError } from './host-error';
+import { storedByServer } from './shared-save';
 import { asOneUndoStep } from './undo';
 
 /** What a text document's shared model can do. */
@@ -57,7 +58,7 @@ export async function writeText(
 /** Saves, or says why not. */
 export async function saved(context: DocumentRegistry.Context): Promise<void> {
   try {
-    await context.save();
+    await (context.model.collaborative ? storedByServer(context) : context.save());
   } catch (error) {
     throw new HostError('write_failed', `${context.path} could not be saved: ${String(error)}`);
   }
