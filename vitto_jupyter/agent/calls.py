@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
-from ..errors import DeadlineExceeded, ToolError
+from ..errors import ToolError
 from ..policy.trust import decide
 from ..protocol.approval import ActionPreview, Preview
 from ..protocol.events import Mode, ToolProgress, ToolStarted
 from ..protocol.tool import Effect, ToolResult
 from ..settings import Settings
-from ..tools.base import Grant, Proposal, Tool, ToolContext, failed
+from ..tools.base import Grant, Proposal, Tool, ToolContext, failed, nobody
 from ..tools.toolset import Toolset
-from ..workspace.base import TextSink
+from ..workspace.base import Ask, Question, TextSink
 from .answers import Call
+from .deadlines import Deadline
 from .guard import NO_GUARD, Guard, MaskedText
-from .ports import Approver, EventSink
+from .ports import Approver, Asker, EventSink
 from .results import storable
 from .texts import clean
 
-T = TypeVar("T")
 MakeContext = Callable[[TextSink], ToolContext]
 
 _log = logging.getLogger(__name__)
@@ -46,6 +46,7 @@ class CallPorts:
     sink: EventSink
     settings: Settings
     guard: Guard = NO_GUARD
+    asker: Asker | None = None
 
 
 def effect_of(call: Call, toolset: Toolset) -> Effect:
@@ -84,8 +85,13 @@ async def _run(call: Call, ports: CallPorts, on_started: Callable[[], None]) -> 
         raise ToolError(_invalid_input(call))
     tool, args = ports.toolset.parse(call.name, call.input)
     live = MaskedText(ports.guard.mask, _progress(call, ports.sink))
-    context = replace(ports.make_context(live.say), tool_call_id=call.tool_call_id)
-    proposal = await _within(
+    deadline = Deadline()
+    context = replace(
+        ports.make_context(live.say),
+        tool_call_id=call.tool_call_id,
+        ask=_asking(call, ports, deadline),
+    )
+    proposal = await deadline.within(
         ports.settings.read_timeout_s,
         _proposed(tool, context, args),
         f"{call.name} was looking",
@@ -93,7 +99,7 @@ async def _run(call: Call, ports: CallPorts, on_started: Callable[[], None]) -> 
     answer = await _permission(call, proposal, ports)
     await ports.sink.emit(ToolStarted(tool_call_id=call.tool_call_id))
     on_started()
-    result = await _within(
+    result = await deadline.within(
         _deadline_s(proposal.facts.effect, ports.settings),
         proposal.apply(answer.grant),
         f"{call.name} was at work",
@@ -151,23 +157,17 @@ def _card(call: Call, proposal: Proposal) -> tuple[str, Preview]:
     return title, proposal.preview or ActionPreview(text=text)
 
 
-async def _within(seconds: float, work: Awaitable[T], what: str) -> T:
-    """Await `work`, cancelled after `seconds`.
+def _asking(call: Call, ports: CallPorts, deadline: Deadline) -> Ask:
+    mask = ports.guard.mask
 
-    Raises:
-        DeadlineExceeded: it took longer; says what the call was doing.
-    """
-    scope = asyncio.timeout(seconds)
-    try:
-        async with scope:
-            return await work
-    except TimeoutError as err:
-        if not scope.expired():
-            raise
-        raise DeadlineExceeded(
-            f"Stopped after {seconds:g} s: {what} and had not ended.",
-            hint="What it did so far stays done; look at what is there before you repeat it.",
-        ) from err
+    async def ask(question: Question) -> str | None:
+        shown = replace(question, prompt=mask.text(question.prompt))
+        if ports.asker is None:
+            return await nobody(shown)
+        with deadline.paused():
+            return await ports.asker.ask(shown, tool_call_id=call.tool_call_id)
+
+    return ask
 
 
 def _deadline_s(effect: Effect, settings: Settings) -> float:

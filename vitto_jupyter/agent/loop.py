@@ -24,7 +24,7 @@ from .conversation import Conversation, call_ids
 from .failures import RepeatedFailures
 from .guard import NO_GUARD, Guard
 from .outcomes import Outcome
-from .ports import Approver, Clock, EventSink
+from .ports import Approver, Asker, Clock, EventSink
 from .step import Step
 
 MAX_CUTS = 2
@@ -53,6 +53,7 @@ async def run_turn(
     settings: Settings,
     previous: FinishReason | None = None,
     guard: Guard = NO_GUARD,
+    asker: Asker | None = None,
 ) -> Outcome:
     """Run one turn to its end; afterwards the conversation takes the next prompt, always.
 
@@ -63,6 +64,7 @@ async def run_turn(
         previous: How the session's last turn ended, when known: the model is told of a turn
             that got no full answer.
         guard: What is kept apart from the model and from the tools.
+        asker: Takes the questions of calls to the user; None: nobody is there to answer.
 
     Returns:
         "done", "limit" or "error", with words for a person unless "done".
@@ -81,6 +83,7 @@ async def run_turn(
             sink=sink,
             settings=settings,
             guard=guard,
+            asker=asker,
         ),
         clock=clock,
     )

@@ -9,6 +9,7 @@ from typing import Protocol
 from ..protocol.approval import DecisionKind, Preview
 from ..protocol.events import Event
 from ..providers.base import Message
+from ..workspace.base import Question
 
 
 class EventSink(Protocol):
@@ -36,6 +37,14 @@ class Approver(Protocol):
         """Ask the user and wait, however long; emits approval.requested and .resolved.
 
         Cancelling the wait resolves the question as rejected by the system.
+        """
+
+
+class Asker(Protocol):
+    async def ask(self, question: Question, *, tool_call_id: str) -> str | None:
+        """Put a question of a call to the user and wait, however long, also after the turn.
+
+        None: they will not answer. Cancelling the wait makes the question void.
         """
 
 

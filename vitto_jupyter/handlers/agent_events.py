@@ -10,6 +10,7 @@ from ..protocol.base import JsonObject
 from ..protocol.events import (
     AnyEvent,
     ApprovalRequested,
+    QuestionAsked,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -48,6 +49,8 @@ class Translator:
                 kind = "tool_use" if call.name in self.client_tools else "tool_start"
                 return (_call(kind, call),)
             case ApprovalRequested():
+                return (_approval(event),)
+            case QuestionAsked():
                 return (_question(event),)
             case ToolFinished():
                 call = self._calls[event.tool_call_id]
@@ -78,7 +81,19 @@ def _call(kind: str, call: ToolRequested) -> JsonObject:
     return {"type": kind, "id": call.tool_call_id, "name": call.name, "input": call.input}
 
 
-def _question(event: ApprovalRequested) -> JsonObject:
+def _question(event: QuestionAsked) -> JsonObject:
+    """It waits for `PUT sessions/{session_id}/questions/{question_id}`."""
+    return {
+        "type": "question",
+        "question_id": event.question_id,
+        "id": event.tool_call_id,
+        "prompt": event.prompt,
+        "secret": event.secret,
+        "choices": [choice.model_dump() for choice in event.choices],
+    }
+
+
+def _approval(event: ApprovalRequested) -> JsonObject:
     """The turn waits for `PUT sessions/{session_id}/approvals/{approval_id}`."""
     return {
         "type": "approval",

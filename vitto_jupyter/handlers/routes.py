@@ -20,6 +20,7 @@ ROUTES = (
     (f"sessions/{ID}/cancel", "turns.CancelHandler"),
     (f"sessions/{ID}/events", "events.EventsHandler"),
     (f"sessions/{ID}/approvals/{ID}", "approvals.ApprovalHandler"),
+    (f"sessions/{ID}/questions/{ID}", "questions.QuestionHandler"),
     (f"hosts/{ID}", "hosts.HostHandler"),
     (f"hosts/{ID}/calls", "hosts.HostCallsHandler"),
     (f"hosts/{ID}/calls/{ID}", "hosts.HostCallHandler"),

@@ -22,7 +22,18 @@ from .trails import Trail, Written, encode
 log = logging.getLogger(__name__)
 JOINED_CHARS = 64 * 1024  # a reader that is slow holds one event, which must not grow
 RING_BYTES = 4 * 1024 * 1024
-WAKING = ("turn.started", "turn.finished", "approval.requested", "session.renamed")
+WAKING = frozenset(
+    (
+        "turn.started",
+        "turn.finished",
+        "approval.requested",
+        "question.asked",
+        "question.closed",
+        "run.detached",
+        "run.finished",
+        "session.renamed",
+    )
+)
 PIECES = {
     TextDelta: "text",
     ThinkingDelta: "text",

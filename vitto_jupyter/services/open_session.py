@@ -1,4 +1,4 @@
-"""A session that is open in this server: its lock, trail, hub, approvals and conversation.
+"""A session that is open in this server: its lock, trail, hub, questions and conversation.
 
 Imported by sessions only. Opening repairs what a crash left behind.
 """
@@ -6,20 +6,29 @@ Imported by sessions only. Opening repairs what a crash left behind.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..agent.conversation import Conversation
 from ..agent.ports import Clock
 from ..errors import StorageFailed
-from ..protocol.events import ApprovalResolved, ErrorInfo, FinishReason, TurnFinished
+from ..protocol.events import (
+    ApprovalResolved,
+    ErrorInfo,
+    FinishReason,
+    QuestionClosed,
+    RunFinished,
+    TurnFinished,
+)
 from ..protocol.session import SessionInfo
 from ..providers.base import ToolSpec
 from ..workspace.base import Revision
 from .approvals import Approvals
 from .conversations import ConversationFile
 from .event_hub import EventHub
+from .questions import Outcome, Questions
 from .session_files import OwnerLock
 from .session_records import SessionRecord
 from .trails import Scan, Trail
@@ -32,10 +41,12 @@ INTERRUPTED = ErrorInfo(
     hint="What it had done stays done; its last act may be half done. Send it again to go on.",
 )
 RESTARTED = "The server was restarted."
+LOST = "The server was restarted while it ran; how it ended is not known."
 
 
 class OpenSession:
-    """One open session. `uses` counts its turn, its subscribers and the requests at work."""
+    """One open session. `uses` counts whatever needs it: its turn, its subscribers, requests at
+    work, questions that wait and runs that go on; `on_idle` is called when nothing does."""
 
     def __init__(
         self,
@@ -46,11 +57,14 @@ class OpenSession:
         hub: EventHub,
         scan: Scan,
         seen: dict[str, Revision],
+        on_idle: Callable[[OpenSession], None],
     ) -> None:
         self.record = record
         self.folder = folder
         self.hub = hub
         self.approvals = Approvals(scan.answers)
+        outcomes = cast("dict[str, Outcome]", scan.outcomes)
+        self.questions = Questions(hub, outcomes, self.keep)
         self.turn_ids = set(scan.turn_ids)
         self.last_reason = cast("FinishReason | None", scan.last_reason)
         self.seen = seen
@@ -58,6 +72,7 @@ class OpenSession:
         self.uses = 0
         self.starting = asyncio.Lock()
         self.saving_record = asyncio.Lock()
+        self._on_idle = on_idle
         self._end: tuple[str, TurnFinished] | None = None
         self._saving = asyncio.Lock()
         self._lock = lock
@@ -65,11 +80,22 @@ class OpenSession:
         self._conversation: Conversation | None = None
         self._conversation_file: ConversationFile | None = None
 
+    @contextmanager
+    def keep(self) -> Iterator[OpenSession]:
+        """The session stays open at least as long as the block runs."""
+        self.uses += 1
+        try:
+            yield self
+        finally:
+            self.uses -= 1
+            if self.uses == 0:
+                self._on_idle(self)
+
     @property
     def state(self) -> str:
-        if self.turn is None:
-            return "idle"
-        return "waiting" if self.approvals.waiting else "running"
+        if self.approvals.waiting or self.questions.waiting:
+            return "waiting"
+        return "idle" if self.turn is None else "running"
 
     def info(self) -> SessionInfo:
         return info_of(self.record, state=self.state)
@@ -136,6 +162,7 @@ class OpenSession:
 
     async def close(self) -> None:
         self._forget_conversation()
+        await self.questions.close()
         await self.hub.close()
         self._lock.release()
 
@@ -147,6 +174,7 @@ async def open_session(
     clock: Clock,
     seen: dict[str, Revision],
     wake: Callable[[], None],
+    on_idle: Callable[[OpenSession], None],
 ) -> OpenSession:
     """Lock, read and repair a session.
 
@@ -164,16 +192,31 @@ async def open_session(
         except OSError as err:
             raise StorageFailed(f"Could not read the session: {err.strerror}.") from err
         hub = EventHub(session_id=record.session_id, trail=trail, clock=clock, wake=wake)
-        await _end_interrupted_turn(hub, scan)
+        await _close_what_was_open(hub, scan)
     except BaseException:
         lock.release()
         raise
-    return OpenSession(record=record, folder=folder, lock=lock, hub=hub, scan=scan, seen=seen)
+    return OpenSession(
+        record=record,
+        folder=folder,
+        lock=lock,
+        hub=hub,
+        scan=scan,
+        seen=seen,
+        on_idle=on_idle,
+    )
 
 
-async def _end_interrupted_turn(hub: EventHub, scan: Scan) -> None:
-    """A crash left the last turn without its end, and perhaps a question without an answer."""
-    for approval_id, question in list(scan.questions.items()):
+async def _close_what_was_open(hub: EventHub, scan: Scan) -> None:
+    """A crash left the last turn without its end, and what waited or ran without theirs."""
+    for question_id, asked in scan.questions.items():
+        closed = QuestionClosed(question_id=question_id, outcome="void")
+        await hub.emit(closed, turn_id=asked["turn_id"])
+        scan.outcomes[question_id] = "void"
+    for run_id, run in scan.runs.items():
+        lost = RunFinished(run_id=run_id, state="lost", text=LOST)
+        await hub.emit(lost, turn_id=run["turn_id"])
+    for approval_id, question in scan.approvals.items():
         resolved = ApprovalResolved(
             approval_id=approval_id, decision="reject", scope="once", comment=RESTARTED, by="system"
         )

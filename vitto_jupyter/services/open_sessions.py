@@ -44,13 +44,8 @@ class OpenSessions:
             NotFound, SessionInUse, StorageFailed.
         """
         session = await self._opened(session_id)
-        session.uses += 1
-        try:
+        with session.keep():
             yield session
-        finally:
-            session.uses -= 1
-            if session.uses == 0:
-                self._close_later(session)
 
     @asynccontextmanager
     async def use_alone(self, session_id: str) -> AsyncIterator[OpenSession]:
@@ -75,6 +70,7 @@ class OpenSessions:
                     clock=self._clock,
                     seen=self._seen.setdefault(session_id, {}),
                     wake=lambda: self._wake(session_id),
+                    on_idle=self._close_later,
                 )
                 self._open[session_id] = session
             return session

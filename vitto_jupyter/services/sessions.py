@@ -142,6 +142,11 @@ class SessionManager:
         async with self._open.use(session_id) as session:
             await session.approvals.decide(approval_id, decision)
 
+    async def answer(self, session_id: str, question_id: str, answer: str | None) -> None:
+        """Answer a question, see Questions.answer."""
+        async with self._open.use(session_id) as session:
+            await session.questions.answer(question_id, answer)
+
     # -- turns -----------------------------------------------------------------------------
 
     async def start_turn(

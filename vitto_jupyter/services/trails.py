@@ -38,15 +38,19 @@ class Written:
 class Scan:
     """What a trail holds, gathered in one pass when it is opened.
 
-    `open_turn_id` is the turn that has no end; `questions` are the approvals without an
-    answer; `answers` maps the others to (decision, by).
+    `open_turn_id` is the turn that has no end; `approvals` are those without an answer;
+    `answers` maps the others to (decision, by). `questions` are the open ones, `outcomes` says
+    how the others were closed; `runs` are the detached ones without an end.
     """
 
     turn_ids: list[str] = field(default_factory=list)
     open_turn_id: str | None = None
     last_reason: str | None = None
-    questions: dict[str, JsonObject] = field(default_factory=dict)
+    approvals: dict[str, JsonObject] = field(default_factory=dict)
     answers: dict[str, tuple[str, str]] = field(default_factory=dict)
+    questions: dict[str, JsonObject] = field(default_factory=dict)
+    outcomes: dict[str, str] = field(default_factory=dict)
+    runs: dict[str, JsonObject] = field(default_factory=dict)
     title: str = ""
     notebook_path: str | None = None
     first_at: str = ""
@@ -67,10 +71,19 @@ class Scan:
                 self.open_turn_id = None
                 self.last_reason = event["reason"]
             case "approval.requested":
-                self.questions[event["approval_id"]] = event
+                self.approvals[event["approval_id"]] = event
             case "approval.resolved":
-                self.questions.pop(event["approval_id"], None)
+                self.approvals.pop(event["approval_id"], None)
                 self.answers[event["approval_id"]] = (event["decision"], event["by"])
+            case "question.asked":
+                self.questions[event["question_id"]] = event
+            case "question.closed":
+                self.questions.pop(event["question_id"], None)
+                self.outcomes[event["question_id"]] = event["outcome"]
+            case "run.detached":
+                self.runs[event["run_id"]] = event
+            case "run.finished":
+                self.runs.pop(event["run_id"], None)
 
 
 def encode(event: Event) -> bytes:

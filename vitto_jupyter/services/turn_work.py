@@ -23,7 +23,7 @@ from ..tools.toolset import Toolset
 from ..workspace.base import TextSink, Workspace
 from .open_session import OpenSession
 from .provider_choice import Choice
-from .turns import TurnApprover, TurnSink
+from .turns import TurnApprover, TurnAsker, TurnSink
 
 TOOLS_CHANGED = Conflict(
     "The tools of a session are fixed when it starts, and these are others.",
@@ -102,6 +102,7 @@ class TurnWork:
             make_context=make_context,
             mode=body.mode,
             approver=TurnApprover(session.approvals, sink),
+            asker=TurnAsker(session.questions, sink.turn_id),
             sink=sink,
             clock=self._clock,
             settings=self._settings,

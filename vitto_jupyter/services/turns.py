@@ -13,8 +13,10 @@ from ..agent.ports import Answered
 from ..errors import StorageFailed, VittoError
 from ..protocol.approval import Preview
 from ..protocol.events import ErrorInfo, Event, ToolRequested, TurnFinished
+from ..workspace.base import Question
 from .approvals import Approvals
 from .event_hub import EventHub
+from .questions import Questions
 
 log = logging.getLogger(__name__)
 
@@ -24,18 +26,18 @@ class TurnSink:
 
     def __init__(self, hub: EventHub, turn_id: str) -> None:
         self._hub = hub
-        self._turn_id = turn_id
+        self.turn_id = turn_id
         self._closed = False
         self.executing_paths: set[str] = set()
 
     async def emit(self, event: Event) -> None:
         if self._closed:
-            log.info("dropped an event of an ended turn", extra={"turn_id": self._turn_id})
+            log.info("dropped an event of an ended turn", extra={"turn_id": self.turn_id})
             return
         if isinstance(event, ToolRequested) and event.effect == "execute":
             path = event.input.get("path")
             self.executing_paths.update([path] if isinstance(path, str) else [])
-        await self._hub.emit(event, turn_id=self._turn_id)
+        await self._hub.emit(event, turn_id=self.turn_id)
 
     def close(self) -> None:
         self._closed = True
@@ -61,6 +63,17 @@ class TurnApprover:
                 preview=preview,
                 digest=digest,
             )
+
+
+class TurnAsker:
+    """The `Asker` of one turn; its questions may outlive it."""
+
+    def __init__(self, questions: Questions, turn_id: str) -> None:
+        self._questions = questions
+        self._turn_id = turn_id
+
+    async def ask(self, question: Question, *, tool_call_id: str) -> str | None:
+        return await self._questions.ask(question, tool_call_id=tool_call_id, turn_id=self._turn_id)
 
 
 class Turn:

@@ -11,14 +11,15 @@ from ..agent.context import prompt_blocks
 from ..agent.conversation import Conversation
 from ..agent.loop import run_turn
 from ..agent.outcomes import Outcome
-from ..agent.ports import Approver, Clock
+from ..agent.ports import Approver, Asker, Clock
 from ..agent.prompts import system_prompt
 from ..protocol.events import FinishReason, Mode
 from ..providers.base import Provider
 from ..settings import Settings
 from ..tools.base import ToolContext
+from ..tools.seen import Seen
 from ..tools.toolset import Toolset
-from ..workspace.base import Revision, TextSink, Workspace
+from ..workspace.base import TextSink, Workspace
 from ..workspace.memory import memory_workspace
 from .doubles import AutoApprover, FakeClock, MemoryStore, RecordingSink
 
@@ -42,7 +43,8 @@ class Agent:
     notebook_path: str | None = None
     mode: Mode = "ask"
     effort: str | None = None
-    seen: dict[str, Revision] = field(default_factory=dict)
+    seen: Seen = field(default_factory=Seen)
+    asker: Asker | None = None
 
     def __post_init__(self) -> None:
         self.conversation = Conversation(
@@ -70,6 +72,7 @@ class Agent:
             clock=self.clock,
             settings=self.settings,
             previous=previous,
+            asker=self.asker,
         )
 
     def start(self, prompt: str = "Go.") -> asyncio.Task[Outcome]:
