@@ -14,6 +14,7 @@ from vitto_jupyter.protocol.tool import ToolResult
 from vitto_jupyter.settings import Settings
 from vitto_jupyter.testing.doubles import Question, RecordingSink
 from vitto_jupyter.tools.base import ToolContext
+from vitto_jupyter.tools.seen import Seen
 from vitto_jupyter.tools.toolset import builtin_toolset
 from vitto_jupyter.workspace.base import Workspace
 
@@ -65,7 +66,7 @@ class JudgedCalls:
     notebook_path: str | None = None
     guard: Guard = NO_GUARD
     settings: Settings = field(default_factory=lambda: Settings(cell_timeout_s=60))
-    seen: dict[str, Any] = field(default_factory=dict)
+    seen: Seen = field(default_factory=Seen)
 
     async def call(
         self,

@@ -8,6 +8,7 @@ from vitto_jupyter.errors import ToolError
 from vitto_jupyter.protocol.tool import ToolResult
 from vitto_jupyter.settings import Settings
 from vitto_jupyter.tools.base import Grant, Proposal, ToolContext, failed
+from vitto_jupyter.tools.seen import Seen
 from vitto_jupyter.tools.toolset import builtin_toolset
 from vitto_jupyter.workspace.base import Workspace
 
@@ -26,7 +27,7 @@ class ToolCalls:
     ) -> None:
         self.toolset = TOOLSET
         self.said: list[str] = []
-        self.seen: dict[str, Any] = {}
+        self.seen = Seen()
         self.ctx = ToolContext(
             workspace=workspace,
             settings=settings or Settings(),

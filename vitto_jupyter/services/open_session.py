@@ -24,7 +24,7 @@ from ..protocol.events import (
 )
 from ..protocol.session import SessionInfo
 from ..providers.base import ToolSpec
-from ..workspace.base import Revision
+from ..tools.seen import Seen
 from .approvals import Approvals
 from .conversations import ConversationFile
 from .event_hub import EventHub
@@ -56,7 +56,7 @@ class OpenSession:
         lock: OwnerLock,
         hub: EventHub,
         scan: Scan,
-        seen: dict[str, Revision],
+        seen: Seen,
         on_idle: Callable[[OpenSession], None],
     ) -> None:
         self.record = record
@@ -172,7 +172,7 @@ async def open_session(
     record: SessionRecord,
     folder: Path,
     clock: Clock,
-    seen: dict[str, Revision],
+    seen: Seen,
     wake: Callable[[], None],
     on_idle: Callable[[OpenSession], None],
 ) -> OpenSession:

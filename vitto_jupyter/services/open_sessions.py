@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from ..agent.ports import Clock
 from ..errors import NotFound
-from ..workspace.base import Revision
+from ..tools.seen import Seen
 from .open_session import OpenSession, open_session
 from .session_records import RecordStore
 
@@ -27,7 +27,7 @@ class OpenSessions:
         self._open: dict[str, OpenSession] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         # kept when a session is closed: the next turn may edit what the last one has read
-        self._seen: dict[str, dict[str, Revision]] = {}
+        self._seen: dict[str, Seen] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
     def find(self, session_id: str) -> OpenSession | None:
@@ -68,7 +68,7 @@ class OpenSessions:
                     record=record,
                     folder=self._records.folder(session_id),
                     clock=self._clock,
-                    seen=self._seen.setdefault(session_id, {}),
+                    seen=self._seen.setdefault(session_id, Seen()),
                     wake=lambda: self._wake(session_id),
                     on_idle=self._close_later,
                 )

@@ -17,7 +17,8 @@ from ..protocol.approval import Preview
 from ..protocol.base import Wire
 from ..protocol.tool import Effect, ToolResult
 from ..settings import Settings
-from ..workspace.base import Ask, Question, Revision, TextSink, Workspace
+from ..workspace.base import Ask, Question, TextSink, Workspace
+from .seen import Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +44,20 @@ async def nobody(question: Question) -> str | None:
 class ToolContext:
     """What a call works with. `notebook_path` is the session's notebook, None without one.
 
-    `seen` remembers, for the session, the revision of everything the model has read: keys are
-    `path` for a file and `path#cell_id` for a cell. An edit is based on what is in there: not
-    there means "read it first", another revision than now means the edit is stale.
-    `tool_call_id` is the call's own id; "" outside the agent loop. `ask` puts a question to the
-    user and waits; deadlines of the call do not count that time.
+    `seen` remembers, for the session, what the model has read. An edit is based on what is in
+    there: not there means "read it first", another revision than now means the edit is stale.
+    `tool_call_id` is the call's own id, `session_id` that of the conversation; "" outside the
+    agent loop. `ask` puts a question to the user and waits; deadlines of the call do not count
+    that time.
     """
 
     workspace: Workspace
     settings: Settings
     notebook_path: str | None
     progress: TextSink
-    seen: dict[str, Revision]
+    seen: Seen
     tool_call_id: str = ""
+    session_id: str = ""
     ask: Ask = nobody
 
 

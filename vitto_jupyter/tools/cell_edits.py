@@ -20,11 +20,12 @@ from .base import Grant, Proposal, Tool, ToolContext, done, failed, read_proposa
 from .cell_changes import change_proposal, finished, kernel_for_run, language_of_cell
 from .clipping import count_of
 from .notebook_view import outline
+from .seen import cell_key
 from .spans import Span, invisible_changes, line_counts, normalised, replace_spans, unified
 from .targets import (
-    cell_key,
     cell_name,
     cell_of,
+    changed_outline,
     notebook_path,
     open_notebook,
     require_seen_cell,
@@ -175,6 +176,7 @@ async def _delete(ctx: ToolContext, path: str, cells: list[Cell]) -> ToolResult:
         raise WriteFailed(f"{cell_name(left[0]).capitalize()} is still there after deleting it.")
     for cell in cells:
         ctx.seen.pop(cell_key(path, cell.cell_id), None)
+    changed_outline(ctx, now)
     names = ", ".join(cell_name(cell) for cell in cells)
     text = f"Deleted from {path}: {names}. {count_of(len(now.cells), 'cell')} left."
     return done(text, path=path, count=len(cells))

@@ -28,6 +28,7 @@ from .spans import invisible_changes, normalised
 from .targets import (
     cell_name,
     cell_of,
+    changed_outline,
     notebook_path,
     open_notebook,
     saw_cells,
@@ -155,6 +156,7 @@ async def _insert(
         return failed(text, output=outline(await documents.read_notebook(path), count=60).text)
     now = await documents.read_notebook(path)
     made = _verified(now, cells)
+    changed_outline(ctx, now, made=[cell.cell_id for cell in made])
     saw_cells(ctx, path, made)
     names = ", ".join(cell_name(cell) for cell in made)
     lead = f"{'Created' if create else 'Inserted into'} {path}: {names}."

@@ -60,8 +60,9 @@ async def _read(ctx: ToolContext, path: str, args: ReadFile) -> ToolResult:
     if is_notebook(path):
         return await view_notebook(ctx, path)
     document = await read_document(ctx, path)
-    saw_file(ctx, document)
-    if await holds_secrets(ctx.workspace.documents, path):
+    secret = await holds_secrets(ctx.workspace.documents, path)
+    saw_file(ctx, document, secret=secret)
+    if secret:
         document = replace(document, text=without_values(document.text))
     return _page(document, args.start_line, args.line_count or _MAX_LINES)
 

@@ -11,7 +11,7 @@ from ..protocol.tool import ToolResult
 from ..workspace.base import Notebook
 from .base import Proposal, Tool, ToolContext, done, read_proposal
 from .notebook_view import OUTLINE_COUNT, View, heading, is_small, outline, whole_cells
-from .targets import cell_of, notebook_path, open_notebook, saw_cells
+from .targets import cell_of, notebook_path, open_notebook, saw_cells, saw_outline
 
 
 class ReadNotebook(Wire):
@@ -35,6 +35,7 @@ async def view_notebook(ctx: ToolContext, path: str) -> ToolResult:
 async def _read(ctx: ToolContext, path: str, args: ReadNotebook) -> ToolResult:
     notebook = await open_notebook(ctx, path)
     view = _view(notebook, args)
+    saw_outline(ctx, notebook)
     saw_cells(ctx, path, view.whole)
     metadata: dict[str, Any] = {"path": path, "count": len(notebook.cells)}
     if view.images:

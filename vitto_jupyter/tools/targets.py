@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 
 from ..errors import DocumentNotFound, EditConflict, NotText, ToolError
 from ..workspace.base import Cell, Documents, Notebook, TextDocument
 from ..workspace.paths import api_path, is_notebook, joined, name_of, parent_of, shown
 from .base import ToolContext
-from .clipping import clip
+from .differences import difference
 from .notebook_view import SOURCE_CHARS, outline
 from .secrets import holds_secrets
+from .seen import cell_key
 
 _RETURNED_CHARS = 20_000
 _LANGUAGES = {
@@ -155,17 +157,31 @@ def cell_name(cell: Cell) -> str:
 # -- what was seen -------------------------------------------------------------------------------
 
 
-def cell_key(path: str, cell_id: str) -> str:
-    return f"{path}#{cell_id}"
+def saw_file(ctx: ToolContext, document: TextDocument, *, secret: bool = False) -> None:
+    """The model has seen the file; what holds secrets is remembered by its revision only."""
+    if secret:
+        ctx.seen[document.path] = document.revision
+    else:
+        ctx.seen.note(document.path, document.revision, document.text)
 
 
-def saw_file(ctx: ToolContext, document: TextDocument) -> None:
-    ctx.seen[document.path] = document.revision
-
-
-def saw_cells(ctx: ToolContext, path: str, cells: tuple[Cell, ...]) -> None:
+def saw_cells(ctx: ToolContext, path: str, cells: Sequence[Cell]) -> None:
+    """The model has seen these cells in full."""
     for cell in cells:
-        ctx.seen[cell_key(path, cell.cell_id)] = cell.revision
+        ctx.seen.note(cell_key(path, cell.cell_id), cell.revision, cell.source)
+
+
+def saw_outline(ctx: ToolContext, notebook: Notebook) -> None:
+    """The model has seen which cells there are, though not all of their text."""
+    ctx.seen.note_order(notebook.path, [cell.cell_id for cell in notebook.cells])
+
+
+def changed_outline(ctx: ToolContext, notebook: Notebook, *, made: Sequence[str] = ()) -> None:
+    """The model changed which cells there are; those of others it still has not seen."""
+    known = {*ctx.seen.order(notebook.path), *made}
+    now = [cell.cell_id for cell in notebook.cells]
+    if ctx.seen.order(notebook.path) or known.issuperset(now):
+        ctx.seen.note_order(notebook.path, [cell_id for cell_id in now if cell_id in known])
 
 
 async def require_seen_file(ctx: ToolContext, document: TextDocument) -> None:
@@ -180,15 +196,20 @@ async def require_seen_file(ctx: ToolContext, document: TextDocument) -> None:
 
 
 async def show_now(ctx: ToolContext, document: TextDocument) -> str:
-    """The text as it is now, for an error message; counts as read when it is shown whole."""
-    if await holds_secrets(ctx.workspace.documents, document.path):
-        ctx.seen.pop(document.path, None)
+    """What changed since the model saw the text, and the text as it is now.
+
+    It counts as read when it is shown whole.
+    """
+    path = document.path
+    if await holds_secrets(ctx.workspace.documents, path):
+        ctx.seen.pop(path, None)
         return "It holds secrets: use read_file, which asks the user, then try again."
+    changed = _changed(ctx.seen.text(path), document.text, name=path)
     if len(document.text) > _RETURNED_CHARS:
-        ctx.seen.pop(document.path, None)
-        return "It is too long to repeat here: use read_file, then try again."
+        ctx.seen.pop(path, None)
+        return f"{changed}It is too long to repeat here: use read_file, then try again."
     saw_file(ctx, document)
-    return f"Its text is now:\n{document.text}"
+    return f"{changed}Its text is now:\n{document.text}"
 
 
 def require_seen_cell(ctx: ToolContext, path: str, cell: Cell) -> None:
@@ -204,5 +225,16 @@ def require_seen_cell(ctx: ToolContext, path: str, cell: Cell) -> None:
 
 
 def show_cell_now(ctx: ToolContext, path: str, cell: Cell) -> str:
+    """As `show_now`, for one cell."""
+    key = cell_key(path, cell.cell_id)
+    changed = _changed(ctx.seen.text(key), cell.source, name=f"cell {cell.label}")
+    if len(cell.source) > SOURCE_CHARS:
+        ctx.seen.pop(key, None)
+        return f"{changed}It is too long to repeat here: use read_notebook, then try again."
     saw_cells(ctx, path, (cell,))
-    return f"Its source is now:\n{clip(cell.source, SOURCE_CHARS)}"
+    return f"{changed}Its source is now:\n{cell.source}"
+
+
+def _changed(before: str | None, now: str, *, name: str) -> str:
+    diff = difference(before, now, name=name)
+    return f"What changed since you saw it:\n{diff}\n" if diff else ""

@@ -9,6 +9,7 @@ from ..protocol.tool import ToolResult
 from ..workspace.base import TextDocument
 from .base import Grant, Proposal, ToolContext, done, failed, read_proposal
 from .clipping import count_of
+from .secrets import holds_secrets
 from .spans import invisible_changes, line_counts, normalised, unified
 from .targets import language_of, read_document, saw_file, show_now
 
@@ -48,7 +49,8 @@ async def _write(
         document = await ctx.workspace.documents.write_text(path, text, base=base)
     except EditConflict:
         return await _conflict(ctx, path, created=current is None)
-    saw_file(ctx, document)
+    secret = await holds_secrets(ctx.workspace.documents, path)
+    saw_file(ctx, document, secret=secret)
     if document.text != text:
         raise WriteFailed(
             f"{path} was written, but what is there now is not what was sent.",
