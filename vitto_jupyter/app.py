@@ -64,7 +64,12 @@ class VittoApp(ExtensionApp):
     )
     max_retries = _number(Integer, "max_retries", "Repeats of a request after a passing fault.")
     command_timeout_s = _number(Float, "command_timeout_s", "Seconds a command may take.")
-    cell_timeout_s = _number(Float, "cell_timeout_s", "Seconds the agent waits for a cell.")
+    cell_wait_s = _number(
+        Float, "cell_wait_s", "Seconds the agent waits for cells; then they go on without it."
+    )
+    cell_timeout_s = _number(
+        Float, "cell_timeout_s", "The longest wait for cells that the agent may ask for, seconds."
+    )
     read_timeout_s = _number(Float, "read_timeout_s", "Seconds that reading may take.")
     max_body_bytes = _number(Integer, "max_body_bytes", "Largest request body, in bytes.")
 
@@ -115,6 +120,7 @@ class VittoApp(ExtensionApp):
             max_same_failure=self.max_same_failure,
             max_retries=self.max_retries,
             command_timeout_s=self.command_timeout_s,
+            cell_wait_s=self.cell_wait_s,
             cell_timeout_s=self.cell_timeout_s,
             read_timeout_s=self.read_timeout_s,
             max_body_bytes=self.max_body_bytes,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .workspace.jupyter_kernels import JupyterKernels
     from .workspace.jupyter_terminals import JupyterTerminals
     from .workspace.live import LiveDocuments
+    from .workspace.runs import Runs
     from .workspace.save_journal import SaveJournal
 
 ADAPTERS = (
@@ -117,6 +118,7 @@ class Composition:
             documents=self._documents,
             terminals=self._terminals,
             kernels=self._kernels,
+            runs=self._runs,
             front_ends=self.hosts,
             git=LocalGit(Path(self._server.root_dir)),
         )
@@ -147,6 +149,14 @@ class Composition:
         )
 
     @cached_property
+    def _runs(self) -> Runs:
+        from .workspace.output_spool import OutputSpool
+        from .workspace.runs import Runs
+
+        spool = OutputSpool(self.settings.data_dir / "outputs")
+        return Runs(self._documents, self._kernels, spool)
+
+    @cached_property
     def _terminals(self) -> JupyterTerminals:
         from .workspace.jupyter_terminals import JupyterTerminals
 
@@ -170,6 +180,6 @@ class Composition:
 
     async def close(self) -> None:
         """Stop what runs, turns first; what was never used was never built."""
-        for name in ("sessions", "_documents", "_kernels", "_terminals", "_anthropic"):
+        for name in ("sessions", "_runs", "_documents", "_kernels", "_terminals", "_anthropic"):
             if name in vars(self):
                 await getattr(self, name).close()

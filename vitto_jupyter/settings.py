@@ -26,6 +26,7 @@ class Settings:
     max_same_failure: int = 3
     max_retries: int = 6
     command_timeout_s: float = 120.0
-    cell_timeout_s: float = 600.0
+    cell_wait_s: float = 60.0  # for cells, then the run goes on without the call
+    cell_timeout_s: float = 600.0  # the longest such wait that the model may ask for
     read_timeout_s: float = 60.0
     max_body_bytes: int = 8 * 1024 * 1024

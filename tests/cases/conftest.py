@@ -20,6 +20,7 @@ from vitto_jupyter.workspace.base import Kernels, Terminals, Workspace
 from vitto_jupyter.workspace.jupyter_documents import JupyterDocuments
 from vitto_jupyter.workspace.local_git import LocalGit
 from vitto_jupyter.workspace.memory import memory_workspace
+from vitto_jupyter.workspace.runs import Runs
 
 
 def workspace_of(
@@ -29,11 +30,14 @@ def workspace_of(
     from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
     manager = AsyncLargeFileManager(root_dir=str(root), allow_hidden=hidden)
+    documents = JupyterDocuments(manager)
+    kernels = kernels or memory_workspace().kernels
     return Workspace(
         root=str(root),
-        documents=JupyterDocuments(manager),
+        documents=documents,
         terminals=terminals,
-        kernels=kernels or memory_workspace().kernels,
+        kernels=kernels,
+        runs=Runs(documents, kernels),
         front_ends=NoPages(),
         git=LocalGit(root),
     )

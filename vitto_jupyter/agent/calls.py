@@ -100,7 +100,7 @@ async def _run(call: Call, ports: CallPorts, on_started: Callable[[], None]) -> 
     await ports.sink.emit(ToolStarted(tool_call_id=call.tool_call_id))
     on_started()
     result = await deadline.within(
-        _deadline_s(proposal.facts.effect, ports.settings),
+        _deadline_s(proposal.facts.effect, ports.settings) + proposal.waits_s,
         proposal.apply(answer.grant),
         f"{call.name} was at work",
     )

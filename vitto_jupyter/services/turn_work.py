@@ -89,6 +89,7 @@ class TurnWork:
                 notebook_path=notebook_path,
                 progress=progress,
                 seen=session.seen,
+                session_id=session.record.session_id,
             )
 
         return await run_turn(

@@ -65,13 +65,15 @@ class ToolContext:
 class Proposal:
     """What a call would do.
 
-    `apply(grant)` does it. Reads have no title and no preview.
+    `apply(grant)` does it. Reads have no title and no preview. `waits_s` is how long it may
+    wait on purpose, beside what any call may take.
     """
 
     facts: Facts
     apply: Apply
     title: str = ""
     preview: Preview | None = None
+    waits_s: float = 0.0
 
     @property
     def digest(self) -> str:
@@ -95,13 +97,15 @@ class Tool:
     stream_input: bool = False
 
 
-def read_proposal(paths: tuple[str, ...], read: Callable[[], Awaitable[ToolResult]]) -> Proposal:
+def read_proposal(
+    paths: tuple[str, ...], read: Callable[[], Awaitable[ToolResult]], *, waits_s: float = 0.0
+) -> Proposal:
     """The proposal of a tool that only reads."""
 
     async def apply(grant: Grant) -> ToolResult:
         return await read()
 
-    return Proposal(facts=Facts(effect="read", paths=paths), apply=apply)
+    return Proposal(facts=Facts(effect="read", paths=paths), apply=apply, waits_s=waits_s)
 
 
 def done(output: str, **metadata: Any) -> ToolResult:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NewType, Protocol
+from typing import TYPE_CHECKING, Literal, NewType, Protocol
 
 from ..protocol.base import JsonObject
 from ..protocol.context import Diagnostic
+
+if TYPE_CHECKING:
+    from .runs import Runs
 
 Revision = NewType("Revision", str)
 CellType = Literal["code", "markdown", "raw"]
@@ -316,7 +319,8 @@ class Execution:
     `state`: "ok", "error" (last output is the error), "interrupted" (by somebody; the last output
     is the KeyboardInterrupt), "aborted" (never executed), "died", "ended" (the code itself ended
     the kernel, e.g. `exit()`), "restarted", or "running" when the deadline came first: the
-    kernel then still works on it.
+    kernel then still works on it. `detail` says more about a kernel that is gone, e.g. the
+    signal that killed it; "" when nothing is known.
     """
 
     state: Literal["ok", "error", "interrupted", "aborted", "died", "ended", "restarted", "running"]
@@ -324,6 +328,7 @@ class Execution:
     outputs: tuple[Output, ...]
     seconds: float
     timing: dict[str, str] = field(default_factory=dict)
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +360,19 @@ class Question:
 Ask = Callable[[Question], Awaitable[str | None]]
 
 
+class Overflow(Protocol):
+    """Keeps the whole text of streams of one run that are longer than an output may be."""
+
+    def take(self, index: int, text: str) -> None:
+        """More text of the output at `index`, in order from its first character on."""
+
+    def hint(self, index: int) -> str:
+        """Says, inside the output, how to read what it leaves out."""
+
+    def clear(self) -> None:
+        """The outputs so far are gone; indexes start again."""
+
+
 class Kernels(Protocol):
     """The server's kernels, by notebook path or kernel id.
 
@@ -380,12 +398,14 @@ class Kernels(Protocol):
         timeout_s: float,
         on_change: OutputChange,
         on_input: Ask | None = None,
+        overflow: Overflow | None = None,
     ) -> Execution:
         """Run `code` and report output changes as they come (joined, at most ~10 a second).
 
         `cell_id` None is scratch code: not in the history; changes then carry cell id "".
         Cancelling stops watching; the kernel works on. `input()` asks `on_input`, and the time
-        does not run meanwhile; it raises in the kernel when that is None.
+        does not run meanwhile; it raises in the kernel when that is None. After the end
+        `on_change` may be called again, with what threads of the cell print late.
         """
 
     async def interrupt(self, kernel_id: str) -> None: ...
@@ -424,11 +444,15 @@ class Git(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """All ports together. `root` is the contents root as shown to people."""
+    """All ports together. `root` is the contents root as shown to people.
+
+    `runs` is the way to run cells; `kernels` alone does not write into notebooks.
+    """
 
     root: str
     documents: Documents
     terminals: Terminals
     kernels: Kernels
+    runs: Runs
     front_ends: FrontEnds
     git: Git

@@ -28,6 +28,7 @@ from .memory_kernels import (
     stream,
 )
 from .paths import joined
+from .runs import Runs
 
 __all__ = [
     "MemoryDocuments",
@@ -131,11 +132,13 @@ def memory_workspace(
         evaluate: Runs every other source, e.g. `python_evaluator()`.
     """
     documents = MemoryDocuments(files, notebooks)
+    kernels = MemoryKernels(answers or {}, evaluate, specs, variables)
     return Workspace(
         root=root,
         documents=documents,
         terminals=MemoryTerminals(commands or {}),
-        kernels=MemoryKernels(answers or {}, evaluate, specs, variables),
+        kernels=kernels,
+        runs=Runs(documents, kernels),
         front_ends=MemoryFrontEnds(seen or Seen()),
         git=MemoryGit(branch, documents.disk),
     )

@@ -10,10 +10,21 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import KernelUnavailable
-from .base import AddOutput, Execution, KernelInfo, KernelSpec, Output, OutputChange, Variable
+from .base import (
+    AddOutput,
+    Ask,
+    Execution,
+    KernelInfo,
+    KernelSpec,
+    Output,
+    OutputChange,
+    Overflow,
+    Question,
+    Variable,
+)
 
 Evaluate = Callable[[str], Sequence[Output]]
-Answer = str | Sequence[Output] | Execution | Callable[[], Awaitable[Execution]]
+Answer = str | Sequence[Output] | Execution | Question | Callable[[], Awaitable[Execution]]
 
 _RAISED = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError,
@@ -42,9 +53,9 @@ class MemoryKernels:
     """A kernel for each notebook that asks.
 
     `answers` maps a source to what it does: stdout text, outputs, a whole Execution (for
-    "died", "running", …) or a coroutine function, which may wait. Any other source goes to
-    `evaluate`, or prints nothing. `ran` lists what was executed as (path, source, cell_id),
-    `acts` lists restarts and interrupts.
+    "died", "running", …), a question as of `input()`, whose answer is echoed, or a coroutine
+    function, which may wait. Any other source goes to `evaluate`, or prints nothing. `ran` lists
+    what was executed as (path, source, cell_id), `acts` lists restarts and interrupts.
     """
 
     answers: Mapping[str, Answer] = field(default_factory=dict)
@@ -84,18 +95,20 @@ class MemoryKernels:
         cell_id: str | None,
         timeout_s: float,
         on_change: OutputChange,
+        on_input: Ask | None = None,
+        overflow: Overflow | None = None,
     ) -> Execution:
         info = self._known(kernel_id)
         self.ran.append((info.path, code, cell_id))
         self.timeouts_s.append(timeout_s)
         self._set_state(kernel_id, "busy")
-        execution = await self._answer(code)
-        if cell_id is not None and execution.state in ("ok", "error"):
+        execution = await self._answer(code, on_input)
+        if cell_id is not None and execution.state in ("ok", "error", "interrupted"):
             self._counts[kernel_id] = self._counts.get(kernel_id, 0) + 1
             execution = replace(execution, execution_count=self._counts[kernel_id])
         for output in execution.outputs:
             await on_change([AddOutput(cell_id or "", output)])
-        if execution.state == "died":
+        if execution.state in ("died", "ended"):
             del self._infos[kernel_id]
         elif execution.state != "running":
             self._set_state(kernel_id, "idle")
@@ -116,8 +129,10 @@ class MemoryKernels:
         self._known(kernel_id)
         return tuple(var for var in self.known_variables if not names or var.name in names)
 
-    async def _answer(self, code: str) -> Execution:
+    async def _answer(self, code: str, on_input: Ask | None) -> Execution:
         answer = self.answers.get(code)
+        if isinstance(answer, Question):
+            answer = await _asked(answer, on_input)
         if callable(answer):
             return await answer()
         if isinstance(answer, Execution):
@@ -136,6 +151,16 @@ class MemoryKernels:
     def _set_state(self, kernel_id: str, state: str) -> None:
         if kernel_id in self._infos:
             self._infos[kernel_id] = replace(self._infos[kernel_id], state=state)
+
+
+async def _asked(question: Question, on_input: Ask | None) -> Answer:
+    if on_input is None:
+        return [error("StdinNotImplementedError", "input was not allowed")]
+    text = await on_input(question)
+    if text is None:
+        return Execution("interrupted", None, (error("KeyboardInterrupt", ""),), 0.01)
+    shown = "········" if question.secret else text
+    return [stream(f"{question.prompt}{shown}\n", "stdin")]
 
 
 def python_evaluator() -> Evaluate:

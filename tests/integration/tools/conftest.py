@@ -13,6 +13,8 @@ from vitto_jupyter.settings import Settings
 from vitto_jupyter.workspace.base import Workspace
 from vitto_jupyter.workspace.jupyter_documents import JupyterDocuments
 from vitto_jupyter.workspace.local_git import LocalGit
+from vitto_jupyter.workspace.output_spool import OutputSpool
+from vitto_jupyter.workspace.runs import Runs
 
 
 @pytest.fixture
@@ -33,13 +35,17 @@ async def calls(root: Path) -> AsyncIterator[ToolCalls]:
 
     manager = AsyncLargeFileManager(root_dir=str(root))
     async with real_kernels(root) as kernels, real_terminals(root) as terminals:
+        documents = JupyterDocuments(manager)
+        runs = Runs(documents, kernels.port, OutputSpool(root.parent / "outputs"))
         workspace = Workspace(
             root=str(root),
-            documents=JupyterDocuments(manager),
+            documents=documents,
+            runs=runs,
             terminals=terminals.port,
             kernels=kernels.port,
             front_ends=NoPages(),
             git=LocalGit(root),
         )
-        settings = Settings(cell_timeout_s=60)
+        settings = Settings(cell_wait_s=60)
         yield ToolCalls(workspace, notebook_path="n.ipynb", settings=settings)
+        await runs.close()
