@@ -64,6 +64,14 @@ def demo_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def shared_lab(tmp_path_factory: pytest.TempPathFactory, api: MessagesApi) -> Iterator[Lab]:
+    """A server with real-time collaboration."""
+    env = {"ANTHROPIC_BASE_URL": api.base_url, "ANTHROPIC_API_KEY": "test-key-never-shown"}
+    with Lab(tmp_path_factory.mktemp("shared"), env=env, collaborative=True) as server:
+        yield server
+
+
 class Desk:
     """One browser page on one Lab, as a user sees it."""
 

@@ -28,6 +28,9 @@ CHROMIUM_ARGS = [
 ]
 # the "Jupyter news?" box would lie over every screenshot
 QUIET = {"@jupyterlab/apputils-extension:announcements": True}
+# real-time collaboration is installed for some tests, and off in all others
+RTC_PAGE = {"@jupyter/collaboration-extension": True, "@jupyter/docprovider-extension": True}
+RTC_SERVER = {"jupyter_server_ydoc": False, "jupyter_server_fileid": False}
 
 
 def chromium_path() -> str | None:
@@ -50,6 +53,7 @@ class Lab:
     base_url: str = "/"
     theme: str = "JupyterLab Light"
     with_vitto: bool = True
+    collaborative: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -135,12 +139,14 @@ class Lab:
 
     def _write_settings(self) -> None:
         config = self.home / "config"
-        disabled = dict(QUIET)
+        disabled = dict(QUIET) if self.collaborative else QUIET | RTC_PAGE
+        off = {} if self.collaborative else dict(RTC_SERVER)
         if not self.with_vitto:
             disabled["vitto-jupyter"] = True
-            off = {"ServerApp": {"jpserver_extensions": {"vitto_jupyter": False}}}
-            config.mkdir(parents=True, exist_ok=True)
-            (config / "jupyter_server_config.json").write_text(json.dumps(off))
+            off["vitto_jupyter"] = False
+        config.mkdir(parents=True, exist_ok=True)
+        server_config = {"ServerApp": {"jpserver_extensions": off}}
+        (config / "jupyter_server_config.json").write_text(json.dumps(server_config))
         lab_config = config / "labconfig"
         lab_config.mkdir(parents=True, exist_ok=True)
         (lab_config / "page_config.json").write_text(json.dumps({"disabledExtensions": disabled}))
