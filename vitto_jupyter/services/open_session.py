@@ -92,6 +92,11 @@ class OpenSession:
                 self._on_idle(self)
 
     @property
+    def turn_id(self) -> str | None:
+        """Of the turn at work."""
+        return self.turn.turn_id if self.turn else None
+
+    @property
     def state(self) -> str:
         if self.approvals.waiting or self.questions.waiting:
             return "waiting"

@@ -20,6 +20,7 @@ from ..protocol.requests import CancelReply, CreateSession, StartTurn
 from ..protocol.session import SessionInfo
 from ..settings import Settings
 from ..tools.toolset import Toolset
+from .detached_runs import DetachedRuns, still_running
 from .event_hub import Subscription
 from .open_session import OpenSession, info_of
 from .open_sessions import OpenSessions
@@ -64,14 +65,20 @@ class SessionManager:
         self._root = root
         self._clock = clock
         self._choice = choice
-        self._workbench = workbench
+        self._make_workbench = workbench
         self._work = TurnWork(
-            settings=settings, root=root, clock=clock, workbench=workbench, secrets=secrets
+            settings=settings, root=root, clock=clock, workbench=self._workbench, secrets=secrets
         )
         self._records = RecordStore(settings.data_dir, root=root)
         self._open = OpenSessions(records=self._records, clock=clock, wake=wake)
+        self._detached = DetachedRuns(self._open)
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
+
+    async def _workbench(self) -> Workbench:
+        bench = await self._make_workbench()
+        self._detached.listen(bench.workspace.runs)
+        return bench
 
     # -- sessions --------------------------------------------------------------------------
 
@@ -271,7 +278,8 @@ class SessionManager:
         found = ("a tool that has not stopped yet",) if left else ()
         paths = set(turn.sink.executing_paths) if turn else set()
         paths.update([session.record.notebook_path] if session.record.notebook_path else [])
-        if turn is None and not paths:
+        session_id = session.record.session_id
+        if turn is None and not paths and session_id not in self._detached.session_ids():
             return found
         try:
             async with asyncio.timeout(STILL_RUNNING_TIMEOUT_S):
@@ -280,12 +288,16 @@ class SessionManager:
                 jobs = await workspace.terminals.left_running()
         except (TimeoutError, VittoError):
             return found
+        runs = [run for run in workspace.runs.open_runs() if run.session_id == session_id]
+        ours = still_running(runs, now_iso=self._clock.now_iso())
+        paths.difference_update(run.path for run in runs)
         busy = [k.path for k in kernels if k.state == "busy" and k.path in paths]
-        return (*found, *(f"kernel of {path}" for path in busy), *jobs)
+        return (*found, *ours, *(f"kernel of {path}" for path in busy), *jobs)
 
     def running(self) -> list[str]:
-        """The sessions with a turn at work."""
-        return [s.record.session_id for s in self._open.all() if s.turn is not None]
+        """The sessions with a turn at work, or a run that goes on."""
+        turns = {s.record.session_id for s in self._open.all() if s.turn is not None}
+        return sorted(turns | self._detached.session_ids())
 
     # -- the rest --------------------------------------------------------------------------
 
@@ -320,6 +332,7 @@ class SessionManager:
         )
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=STOP_GRACE_S)
+        self._detached.close()
         await self._open.close()
 
 
