@@ -1,5 +1,6 @@
 /** The real transport: HTTP and server-sent events below `vitto/api/`. */
 import type {
+  AnswerQuestion,
   CancelReply,
   CreateSession,
   Decision,
@@ -57,6 +58,12 @@ export class HttpTransport implements Transport {
 
   async decide(sessionId: string, approvalId: string, decision: Decision): Promise<void> {
     await this.json('PUT', `sessions/${sessionId}/approvals/${approvalId}`, decision);
+  }
+
+  async answer(sessionId: string, questionId: string, answer: string | null): Promise<void> {
+    const body: AnswerQuestion = { answer };
+    const put = () => this.json('PUT', `sessions/${sessionId}/questions/${questionId}`, body);
+    await repeated(put, REPEAT_AFTER_MS);
   }
 
   async providers(): Promise<ProvidersReply> {

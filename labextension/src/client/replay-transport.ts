@@ -88,6 +88,10 @@ export class ReplayTransport implements Transport {
     this.act('decide', [sessionId, approvalId, decision]);
   }
 
+  async answer(sessionId: string, questionId: string, answer: string | null): Promise<void> {
+    this.act('answer', [sessionId, questionId, answer]);
+  }
+
   async providers(): Promise<ProvidersReply> {
     return this.providersReply;
   }

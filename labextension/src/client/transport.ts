@@ -56,6 +56,8 @@ export interface Transport {
   startTurn(sessionId: string, body: StartTurn): Promise<string>;
   cancel(sessionId: string): Promise<CancelReply>;
   decide(sessionId: string, approvalId: string, decision: Decision): Promise<void>;
+  /** Answer a question; null: the user will not. Safe to repeat. */
+  answer(sessionId: string, questionId: string, answer: string | null): Promise<void>;
   providers(): Promise<ProvidersReply>;
   context(path: string | null): Promise<WorkspaceContext>;
   /**

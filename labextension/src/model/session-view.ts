@@ -6,6 +6,7 @@ import type { ConnectionState } from '../client/transport';
 import type {
   AnyEvent,
   ErrorInfo,
+  RunState,
   StartTurn,
   ToolBlock,
   Transcript,
@@ -31,6 +32,8 @@ export interface SessionView {
   readonly sending: SendingTurn | null;
   /** Answers on their way, by approval id. */
   readonly deciding: Readonly<Record<string, DecisionKind>>;
+  /** Ids of questions whose answers are on their way; the answers themselves are kept nowhere. */
+  readonly answering: readonly string[];
   /** Whether Stop was pressed for the running turn. */
   readonly stop: 'none' | 'stopping';
   /** What went on after the last stop, e.g. a busy kernel; paths of notebooks or names. */
@@ -47,6 +50,7 @@ export function newView(sessionId: string): SessionView {
     connection: 'idle',
     sending: null,
     deciding: {},
+    answering: [],
     stop: 'none',
     stillRunning: [],
     problem: null
@@ -71,6 +75,11 @@ export function waitingCalls(transcript: Transcript): readonly ToolBlock[] {
   );
 }
 
+/** Runs of cells that go on though their tool call has ended. */
+export function goingOn(transcript: Transcript): readonly RunState[] {
+  return transcript.runs.filter(run => run.finished_at === null);
+}
+
 /** Fold events; what was under way and is now told by an event is dropped. */
 export function withEvents(view: SessionView, events: readonly AnyEvent[]): SessionView {
   const transcript = foldAll(view.transcript, events);
@@ -85,6 +94,7 @@ export function withEvents(view: SessionView, events: readonly AnyEvent[]): Sess
     load: 'ready',
     sending: hasTurn(transcript, view.sending?.turn_id) ? null : view.sending,
     deciding: stillDeciding(transcript, view.deciding),
+    answering: stillAnswering(transcript, view.answering),
     stop: running ? view.stop : 'none',
     stillRunning: started && view.stillRunning.length ? [] : view.stillRunning
   };
@@ -101,6 +111,19 @@ function stillDeciding(
   const waiting = new Set(waitingCalls(transcript).map(block => block.approval?.approval_id));
   const kept = Object.entries(deciding).filter(([id]) => waiting.has(id));
   return kept.length === ids.length ? deciding : Object.fromEntries(kept);
+}
+
+function stillAnswering(
+  { questions }: Transcript,
+  answering: readonly string[]
+): readonly string[] {
+  const kept = answering.filter(id => questions.some(question => question.question_id === id));
+  return kept.length === answering.length ? answering : kept;
+}
+
+export function withAnswering(view: SessionView, questionId: string, on: boolean): SessionView {
+  const others = view.answering.filter(id => id !== questionId);
+  return { ...view, answering: on ? [...others, questionId] : others };
 }
 
 export function withDecision(

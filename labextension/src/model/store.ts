@@ -14,7 +14,14 @@ import type {
 import { paceOf } from './pace';
 import { errorInfo } from './problems';
 import { Publisher } from './publisher';
-import { newView, runningTurn, withDecision, withEvents, type SessionView } from './session-view';
+import {
+  newView,
+  runningTurn,
+  withAnswering,
+  withDecision,
+  withEvents,
+  type SessionView
+} from './session-view';
 import { TurnIds } from './turn-ids';
 
 /** Sessions whose transcript is kept, so that going back to one needs no full replay. */
@@ -166,6 +173,23 @@ export class Store {
     });
     if (!taken) {
       this.update(sessionId, view => withDecision(view, approvalId, null));
+    }
+    return taken;
+  }
+
+  /** Answer a question; null: the user will not. False: not taken, and the question still waits. */
+  async answer(questionId: string, answer: string | null): Promise<boolean> {
+    const sessionId = this.state.session?.sessionId;
+    if (!sessionId) {
+      return false;
+    }
+    this.update(sessionId, view => withAnswering(view, questionId, true));
+    const taken = await this.attempt(async () => {
+      await this.transport.answer(sessionId, questionId, answer);
+      this.transport.wake(sessionId);
+    });
+    if (!taken) {
+      this.update(sessionId, view => withAnswering(view, questionId, false));
     }
     return taken;
   }
