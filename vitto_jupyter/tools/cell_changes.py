@@ -57,5 +57,5 @@ async def finished(
         )
     except ToolError as err:
         return failed(f"{lead} Not run: {err.message} {err.hint}".strip(), path=path, **metadata)
-    result = run_result(report, lead=lead)
+    result = await run_result(report, lead=lead)
     return result.model_copy(update={"metadata": {**metadata, **result.metadata}})

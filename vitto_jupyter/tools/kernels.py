@@ -65,7 +65,7 @@ async def _propose_run(ctx: ToolContext, args: RunCells) -> Proposal:
 
     async def apply(grant: Grant) -> ToolResult:
         report = await run_in_order(ctx, path, cells, kernel_name=kernel_name, timeout_s=timeout_s)
-        return run_result(report)
+        return await run_result(report)
 
     code = "\n\n".join(cell.source for cell in cells)
     title = f"Run {_what(cells, everything=args.cell_ids is None)} of {name_of(path)}?"
@@ -132,8 +132,8 @@ async def _execute(ctx: ToolContext, path: str, code: str, *, kernel_name: str) 
         on_change=Progress(ctx.progress).follow,
     )
     images = Images()
-    text = outputs_text(execution.outputs, images, limit=16_000)
-    notes = [f"Note: failure in its output: {line}" for line in silent_failures(execution.outputs)]
+    text = await images.placed(outputs_text(execution.outputs, images, limit=16_000))
+    notes = [f"FLAG {failure}" for failure in silent_failures(execution.outputs)]
     output = "\n".join([f"{execution.state}, {seconds_of(execution.seconds)}", text, *notes])
     metadata: dict[str, Any] = {"path": path, "state": execution.state}
     metadata["seconds"] = round(execution.seconds, 3)

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from ..errors import DocumentNotFound, ToolError
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
-from ..workspace.base import Notebook
+from ..workspace.base import Cell, Documents, Notebook
+from ..workspace.run_reports import LastRun
 from .base import Proposal, Tool, ToolContext, done, read_proposal
-from .notebook_view import OUTLINE_COUNT, View, heading, is_small, outline, whole_cells
+from .cell_flags import NO_FLAGS, Flags, flags_of
+from .images import Fetch, Images
+from .notebook_view import (
+    OUTLINE_COUNT,
+    Look,
+    View,
+    is_small,
+    outline,
+    source_page,
+    whole_cells,
+)
 from .targets import cell_of, notebook_path, open_notebook, saw_cells, saw_outline
+
+_KERNEL_WAIT_S = 2.0
+_MAX_COUNT = 200
+_PART_CHARS = 1_000_000
 
 
 class ReadNotebook(Wire):
@@ -34,33 +51,90 @@ async def view_notebook(ctx: ToolContext, path: str) -> ToolResult:
 
 async def _read(ctx: ToolContext, path: str, args: ReadNotebook) -> ToolResult:
     notebook = await open_notebook(ctx, path)
-    view = _view(notebook, args)
+    images = Images(fetch_from(ctx.workspace.documents, path))
+    flags = await _flags(ctx, notebook)
+    look = Look(notebook, flags, ctx.notebook_path)
+    # In a thread: a page of a big notebook is megabytes of text to look through.
+    view = await asyncio.to_thread(_view, look, args, images)
+    text = await images.placed(view.text)
     saw_outline(ctx, notebook)
     saw_cells(ctx, path, view.whole)
     metadata: dict[str, Any] = {"path": path, "count": len(notebook.cells)}
-    if view.images:
-        metadata["images"] = list(view.images)
-    return done(view.text, **metadata)
+    if images.items:
+        metadata["images"] = images.items
+    return done(text, **metadata)
 
 
-def _view(notebook: Notebook, args: ReadNotebook) -> View:
+def _view(look: Look, args: ReadNotebook, images: Images) -> View:
+    notebook = look.notebook
     if args.cells:
         # An id given twice is shown once.
         cells = [cell_of(notebook, cell_id) for cell_id in dict.fromkeys(args.cells)]
-        return whole_cells(cells, outputs=args.outputs, top=heading(notebook))
+        if len(cells) == 1 and args.start > 1:
+            return source_page(look, cells[0], start=args.start)
+        return whole_cells(look, cells, outputs=args.outputs, images=images)
     if is_small(notebook):
         page = notebook.cells[args.start - 1 : args.start - 1 + args.count]
-        return whole_cells(page, outputs=args.outputs, top=heading(notebook))
-    view = outline(notebook, start=args.start, count=min(args.count, 200))
-    ask = "This is the outline; ask for cells=[ids] to read them in full."
+        return whole_cells(look, page, outputs=args.outputs, images=images)
+    view = outline(look, start=args.start, count=min(args.count, _MAX_COUNT))
+    ask = "This is the outline ([n]: run as number n); ask for cells=[ids] to read them in full."
     return View(f"{view.text}\n{ask}", whole=view.whole)
+
+
+# -- what else is known of a notebook ------------------------------------------------------------
+
+
+async def _flags(ctx: ToolContext, notebook: Notebook) -> Flags:
+    """A notebook is never unreadable because of its kernel: then nothing is said of it."""
+    try:
+        async with asyncio.timeout(_KERNEL_WAIT_S):
+            kernel = await ctx.workspace.kernels.find(notebook.path)
+    except (ToolError, TimeoutError):
+        return NO_FLAGS
+
+    def run_of(cell: Cell) -> LastRun | None:
+        return _run_of(ctx, notebook.path, cell)
+
+    return await asyncio.to_thread(flags_of, notebook, kernel=kernel, run_of=run_of)
+
+
+def _run_of(ctx: ToolContext, path: str, cell: Cell) -> LastRun | None:
+    """Our run of the cell, unless its count tells that somebody ran it since."""
+    runs = ctx.workspace.runs
+    last = runs.last_run(path, cell.cell_id)
+    run = runs.find(last.run_id) if last else None
+    ran = next((c for c in run.cells if c.cell.cell_id == cell.cell_id), None) if run else None
+    if ran is None or ran.execution is None or not cell.outputs:
+        return None
+    return last if ran.execution.execution_count == cell.execution_count else None
+
+
+def fetch_from(documents: Documents, path: str) -> Fetch:
+    """Reads what was cut from outputs of the notebook at `path`."""
+
+    async def fetch(cell_id: str, index: int, field: str, total: int) -> str:
+        parts: list[str] = []
+        got = 0
+        while got < total:
+            part = await documents.output_part(
+                path, cell_id, index, field=field, start=got, count=_PART_CHARS
+            )
+            if not part.text:
+                raise DocumentNotFound("The output changed while it was read.")
+            parts.append(part.text)
+            got += len(part.text)
+            total = part.total_chars
+        return "".join(parts)
+
+    return fetch
 
 
 READ_NOTEBOOK = Tool(
     name="read_notebook",
     description="Read a notebook: all of a small one, else an outline (start, count page it); "
-    "cells=[ids] gives these in full. path defaults to the session's notebook, here and in all "
-    "notebook tools. Say “cell 4” (the label) to people; tools take the id.",
+    "cells=[ids] gives these in full (start: from that line of one). path defaults to the "
+    "session's notebook, here and in all notebook tools. Say “cell 4” (the label) to people; "
+    "tools take the id.",
     effect="read",
     input_model=ReadNotebook,
     propose=_propose,

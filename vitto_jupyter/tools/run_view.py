@@ -26,17 +26,17 @@ _ENDS = {
 }
 
 
-def run_result(report: RunReport, *, lead: str = "") -> ToolResult:
+async def run_result(report: RunReport, *, lead: str = "") -> ToolResult:
     """The result of a run; `lead` says what was done before it."""
     images = Images()
     parts = [lead] if lead else []
     parts += _table(report)
     parts += _outputs(report, images)
     parts += [f"Note: {problem}" for problem in report.problems]
+    text = await images.placed("\n".join(parts))
     metadata: dict[str, Any] = {"path": report.path, "cells": [_row(run) for run in report.runs]}
     if images.items:
         metadata["images"] = images.items
-    text = "\n".join(parts)
     error = _error(report)
     if error:
         state = report.stopped.state if report.stopped else "not_run"
@@ -75,7 +75,7 @@ def _outputs(report: RunReport, images: Images) -> list[str]:
         outputs = run.execution.outputs if run.execution else ()
         parts.append(f"--- output of {cell_name(run.cell)}")
         parts.append(outputs_text(outputs, images, limit=limit))
-        parts += [f"Note: failure in its output: {line}" for line in silent_failures(outputs)]
+        parts += [f"FLAG {failure}" for failure in silent_failures(outputs)]
     if not shown:
         parts.append("(no output)")
     return parts

@@ -15,6 +15,7 @@ from ..protocol.base import JsonObject
 from ..protocol.context import Diagnostic
 
 if TYPE_CHECKING:
+    from .local_search import LocalSearch
     from .runs import Runs
 
 Revision = NewType("Revision", str)
@@ -35,17 +36,20 @@ def revision_of(text: str) -> Revision:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A name in a folder. `size` in bytes, None when the contents manager does not say."""
+    """A name in a folder. `size` in bytes, None when the contents manager does not say;
+    `modified` is when it last changed, as the manager says it, "" when it does not."""
 
     path: str
     type: Literal["file", "notebook", "directory"]
     size: int | None = None
+    modified: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TextDocument:
     """A text file as read. `newline` is the ending that new lines get; `held` = open in a page,
-    `dirty` = with changes there that are not on disk."""
+    `dirty` = with changes there that are not on disk; `also_open` says when other pages have
+    other versions of it."""
 
     path: str
     text: str
@@ -54,6 +58,7 @@ class TextDocument:
     encoding: str = "utf-8"
     held: bool = False
     dirty: bool = False
+    also_open: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,8 @@ class Cell:
     """A cell. `label` is the short name people see: "1", "2", … by position at reading time.
 
     `edited_since_run`: its outputs are of an earlier source; `kernel_gone`: they are of a kernel
-    that was restarted or ended. Both None when whoever was asked cannot know.
+    that was restarted or ended. Both None when whoever was asked cannot know. `ran_at` is when
+    the notebook says that the cell ran (ISO 8601), "" when it does not.
     """
 
     cell_id: str
@@ -72,6 +78,7 @@ class Cell:
     outputs: tuple[Output, ...] = ()
     edited_since_run: bool | None = None
     kernel_gone: bool | None = None
+    ran_at: str = ""
 
     @property
     def revision(self) -> Revision:
@@ -82,7 +89,7 @@ class Cell:
 class Notebook:
     """A notebook as read. `kernel_name` and `language` are "" when the notebook does not say.
 
-    `read_only` says why it cannot be edited, "" when it can.
+    `read_only` says why it cannot be edited, "" when it can; `also_open` as of TextDocument.
     """
 
     path: str
@@ -92,6 +99,7 @@ class Notebook:
     held: bool = False
     dirty: bool = False
     read_only: str = ""
+    also_open: str = ""
 
     def cell(self, cell_id: str) -> Cell | None:
         return next((cell for cell in self.cells if cell.cell_id == cell_id), None)
@@ -213,6 +221,9 @@ class Documents(Protocol):
     async def read_text(self, path: str) -> TextDocument:
         """A text file. A notebook raises NotText: it is never read as text."""
 
+    async def raw_text(self, path: str) -> TextDocument:
+        """The text of any file, a notebook too; to be shown, never to be written back."""
+
     async def write_text(self, path: str, text: str, *, base: Revision | None) -> TextDocument:
         """Write a whole file. `base` None creates, and is refused when something is there."""
 
@@ -243,6 +254,9 @@ class Documents(Protocol):
 
     async def create_notebook(self, path: str, *, kernel_name: str, language: str) -> Notebook:
         """A new empty notebook; refused when something is there."""
+
+    def follow_disk(self) -> None:
+        """Have pages look, soon, at the files of what they hold, where these changed."""
 
     async def save(self, path: str) -> None:
         """Make what `edit_notebook` did last; no-op where edits are written at once."""
@@ -446,7 +460,8 @@ class Git(Protocol):
 class Workspace:
     """All ports together. `root` is the contents root as shown to people.
 
-    `runs` is the way to run cells; `kernels` alone does not write into notebooks.
+    `runs` is the way to run cells; `kernels` alone does not write into notebooks. `search` is
+    None where files can only be searched by reading them all as documents.
     """
 
     root: str
@@ -456,3 +471,4 @@ class Workspace:
     runs: Runs
     front_ends: FrontEnds
     git: Git
+    search: LocalSearch | None = None

@@ -1,20 +1,15 @@
 import base64
-import struct
 import time
 from random import Random
 
 import pytest
+from pictures import png
 from tool_calls import ToolCalls
 
 from vitto_jupyter.tools.images import Images
 from vitto_jupyter.tools.notebook_view import CALL_CHARS, outputs_text
 from vitto_jupyter.workspace.base import Cell
 from vitto_jupyter.workspace.memory import error, memory_workspace, notebook_of, result, stream
-
-
-def _png(width=2, height=2, padding=0):
-    raw = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR"
-    return base64.b64encode(raw + struct.pack(">II", width, height) + b"\0" * padding).decode()
 
 
 def _display(**data):
@@ -46,7 +41,7 @@ async def test_a_small_notebook_is_shown_whole_at_once():
     calls = _calls(*cells)
     shown = await calls.call("read_notebook")
     assert shown.output == (
-        "n.ipynb: 2 cells, kernel python3\n"
+        "n.ipynb: 2 cells, kernel python3, not running: its outputs are of an earlier one\n"
         "--- cell 1 (id c1) code [1]\nprint('hello')\n--- output\nhello\n"
         "--- cell 2 (id m) markdown\n# Hi"
     )
@@ -81,7 +76,7 @@ async def test_ten_thousand_cells_stay_a_small_page_each():
 
 
 async def test_the_outline_tells_errors_images_and_sizes():
-    cells = [_with(error("ValueError", "bad"), _display(image_png=_png())), *["y\n" * 2000] * 5]
+    cells = [_with(error("ValueError", "bad"), _display(image_png=png())), *["y\n" * 2000] * 5]
     shown = await _calls(*cells).call("read_notebook")
     line = shown.output.split("\n")[1]
     assert "[1], 1 line" in line and "1 image" in line and "ERROR ValueError: bad" in line
@@ -171,15 +166,15 @@ async def test_an_error_is_shown_with_its_clean_traceback():
 
 
 async def test_images_go_along_as_images():
-    shown = await _outputs_of(_display(image_png=_png(), text_plain="<Figure size 640x480>"))
+    shown = await _outputs_of(_display(image_png=png(), text_plain="<Figure size 640x480>"))
     (image,) = shown.metadata["images"]
-    assert image == {"media_type": "image/png", "data": _png()}
+    assert image == {"media_type": "image/png", "data": png()}
     assert "[image 1: image/png" in shown.output
-    assert "<Figure" not in shown.output and _png() not in shown.output
+    assert "<Figure" not in shown.output and png() not in shown.output
 
 
 async def test_no_more_than_four_images_go_along():
-    shown = await _outputs_of(*(_display(image_png=_png()) for _ in range(6)))
+    shown = await _outputs_of(*(_display(image_png=png()) for _ in range(6)))
     assert len(shown.metadata["images"]) == 4
     assert shown.output.count("at most 4 per call") == 2
 
@@ -190,7 +185,8 @@ async def test_no_more_than_four_images_go_along():
         "A" * 30_000_000,
         "<script>alert(1)</script>",
         base64.b64encode(b"GIF89a no png").decode(),
-        _png(width=20_000),
+        png(width=20_000, height=20_000),
+        png(width=5_000),
     ],
 )
 async def test_an_image_that_an_api_would_refuse_is_only_named(data):
@@ -258,7 +254,7 @@ async def test_scripts_widgets_and_unknown_types_are_named_and_left_out():
     )
     assert "evil" not in shown.output and "[script left out" in shown.output
     assert "[widget left out: IntSlider(value=3)]" in shown.output
-    assert "[output left out: application/vnd.plotly.v1+json]" in shown.output
+    assert "[plotly figure left out: application/vnd.plotly.v1+json, 2 char" in shown.output
 
 
 async def test_a_text_given_as_a_list_of_lines_is_joined():
