@@ -1,6 +1,7 @@
 import asyncio
 
 import pytest
+from pictures import png
 from tool_calls import ToolCalls
 
 from vitto_jupyter.errors import KernelUnavailable, ToolError, WriteFailed
