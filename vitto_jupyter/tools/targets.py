@@ -135,12 +135,15 @@ def cell_of(notebook: Notebook, cell_id: str) -> Cell:
     found = [cell for cell in notebook.cells if cell.cell_id == cell_id]
     if len(found) == 1:
         return found[0]
+    # Where a file gives one id to several cells, they are named <id>~1, <id>~2, ...
+    found += [cell for cell in notebook.cells if cell.cell_id.rpartition("~")[0] == cell_id]
     if found:
         labels = ", ".join(cell.label for cell in found)
         raise ToolError(
             f"Several cells (positions {labels}) have the id {shown(cell_id)}; nothing was done.",
             code="ambiguous_cell",
-            hint="Saving the notebook in JupyterLab gives every cell its own id.",
+            hint="read_notebook gives ids that tell them apart. Saving the notebook in JupyterLab "
+            "gives every cell its own id.",
         )
     listing = outline(notebook, count=60).text
     raise ToolError(

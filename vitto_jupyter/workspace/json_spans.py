@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 _DECODER = json.JSONDecoder()
@@ -22,6 +23,34 @@ class Span:
     start: int
     end: int
     value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Objects that an array may hold, by position: spans of `text`, None where that is open."""
+
+    text: str
+    spans: Sequence[Span | None]
+
+    def at(self, text: str, position: int, *, index: int) -> Span | None:
+        """The object at `position` of `text`, when the one at `index` is written just so."""
+        span = self.spans[index] if index < len(self.spans) else None
+        if span is None or not text.startswith(self.text[span.start : span.end], position):
+            return None
+        return Span(position, position + span.end - span.start, span.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What is written after "[", between two items (with its comma), and before "]"."""
+
+    start: str
+    between: str
+    end: str
+
+
+# An item of a new array: where the old array has it, None for a new one, and its JSON.
+Entry = tuple[Span | None, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +73,13 @@ def value_at(text: str, position: int) -> Span:
     return Span(start, end, value)
 
 
-def members(text: str, position: int, *, arrays: Collection[str] = ()) -> Span:
+def members(
+    text: str, position: int, *, arrays: Collection[str] = (), known: Known | None = None
+) -> Span:
     """The values of the object that starts at `position`: a dict of Spans by name.
 
     Of equal names the last counts. The value of a member named in `arrays` is, when it is an
-    array, a list of Spans.
+    array, a list of Spans; items that are `known` are not decoded again.
     """
     found: dict[str, Span] = {}
     start = _skip(text, position)
@@ -59,20 +90,51 @@ def members(text: str, position: int, *, arrays: Collection[str] = ()) -> Span:
             raise json.JSONDecodeError("Expecting a name in double quotes", text, name.start)
         at = _skip(text, _expect(text, name.end, ":"))
         is_split = name.value in arrays and text[at : at + 1] == "["
-        found[name.value] = value = items(text, at) if is_split else value_at(text, at)
+        found[name.value] = value = items(text, at, known=known) if is_split else value_at(text, at)
         at = _after_value(text, value.end, "}")
     return Span(start, at + 1, found)
 
 
-def items(text: str, position: int) -> Span:
+def items(text: str, position: int, *, known: Known | None = None) -> Span:
     """The values of the array that starts at `position`: a list of Spans."""
     found: list[Span] = []
     start = _skip(text, position)
     at = _skip(text, _expect(text, start, "["))
     while text[at : at + 1] != "]":
-        found.append(value := value_at(text, at))
+        same = known.at(text, at, index=len(found)) if known else None
+        found.append(value := same or value_at(text, at))
         at = _after_value(text, value.end, "]")
     return Span(start, at + 1, found)
+
+
+def rebuilt(text: str, array: Span, entries: Sequence[Entry], *, gap: Gap) -> str:
+    """An array with other items; what is written around those that stay is kept.
+
+    Args:
+        array: As `items` gives it.
+        gap: What to write around items where the array itself does not show it.
+    """
+    old = array.value
+    if not entries:
+        return "[]"
+    if old:
+        gap = _gap_of(text, array, gap)
+    # What is in front of an item belongs to it: an item that comes and goes leaves no trace.
+    leads = {id(item): text[before.end : item.start] for before, item in pairwise(old)}
+    pieces = ["[", gap.start, entries[0][1]]
+    for origin, written in entries[1:]:
+        pieces += (leads.get(id(origin), gap.between), written)
+    return "".join([*pieces, gap.end, "]"])
+
+
+def _gap_of(text: str, array: Span, gap: Gap) -> Gap:
+    old = array.value
+    start, end = text[array.start + 1 : old[0].start], text[old[-1].end : array.end - 1]
+    if len(old) > 1:
+        return Gap(start, text[old[0].end : old[1].start], end)
+    if "\n" in start:
+        return Gap(start, f",{start}", end)
+    return Gap(start, ", " if "\n" in gap.between else gap.between, end)
 
 
 def patched(text: str, patches: list[Patch]) -> str:

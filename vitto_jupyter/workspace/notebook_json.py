@@ -1,6 +1,7 @@
-"""A notebook file (nbformat 4) as cells. Pure; used by the contents-API documents.
+"""A notebook file as cells. Pure; used by the contents-API documents.
 
-Cells without a usable id get a synthetic one that is not written to the file.
+Formats 4.0 to 4.5 are read and edited; format 2 and 3, newer ones and what breaks the schema are
+read only. Cells without an id of their own get a synthetic one that is not written to the file.
 """
 
 from __future__ import annotations
@@ -10,26 +11,29 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from ..errors import ToolError
+from . import notebook_v3
 from .base import Cell, CellType, Notebook
-from .json_spans import Span, members
+from .json_spans import Known, Span, members, value_at
 from .notebook_outputs import joined_output
+from .notebook_schema import first_problem
 from .text_codec import normalised
 
 NEWEST_MINOR = 5
 _MERGE_MARKER = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
-_CELL_ID = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
+_CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class NotebookFile:
     """A parsed notebook. `cells` are spans of `text`, each with a dict; `array` is all of them.
 
-    `fields` are the other members of the file.
+    `fields` are the other members of the file. `read_only` says why it must not be edited, ""
+    when it may; then it is valid, and each cell has what its type must have.
     """
 
     text: str
@@ -38,6 +42,7 @@ class NotebookFile:
     fields: dict[str, Any]
     array: Span
     cells: tuple[Span, ...]
+    read_only: str = ""
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -53,60 +58,94 @@ def parse(content: bytes, *, name: str) -> NotebookFile:
     """The notebook in `content`; `name` is for messages.
 
     Raises:
-        ToolError: code `bad_notebook`; the message says in plain words what is wrong.
+        ToolError: code `bad_notebook`, when it is not a JSON object; the message says in plain
+            words what is wrong.
     """
     bom = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
     try:
         text = content[len(bom) :].decode("utf-8")
-        fields = _top_level(text)
     except UnicodeDecodeError as err:
         raise _bad(name, "it is not UTF-8 text") from err
+    return parse_text(text, bom=bom, name=name)
+
+
+def parse_text(text: str, *, bom: bytes, name: str, known: Known | None = None) -> NotebookFile:
+    """As `parse`; `known` spares decoding cells that are written as in an earlier text."""
+    try:
+        fields = members(text, 0, arrays=("cells",), known=known)
+        if text[fields.end :].strip():
+            raise json.JSONDecodeError("Extra data", text, fields.end)
     except json.JSONDecodeError as err:
         raise _bad(name, _json_problem(text, err)) from err
     except RecursionError as err:
         raise _bad(name, "its JSON is nested too deeply") from err
-    others = {key: span.value for key, span in fields.items() if key != "cells"}
-    minor = _checked_minor(others, name)
-    array = fields.get("cells")
-    if array is None or not isinstance(array.value, list):
-        raise _bad(name, "it has no list of cells")
-    cells = tuple(array.value)
-    if not all(_is_cell(cell.value) for cell in cells):
-        raise _bad(name, "an entry of its list of cells is no cell")
-    return NotebookFile(text, bom, minor, others, array, cells)
+    others = {key: span.value for key, span in fields.value.items() if key != "cells"}
+    array = fields.value.get("cells") or Span(0, 0, None)
+    major, minor = _whole(others.get("nbformat")), _whole(others.get("nbformat_minor"))
+    if major == 1:
+        raise _bad(name, "it has the very old notebook format 1")
+    if major in (2, 3):
+        cells = tuple(Span(0, 0, value) for value in notebook_v3.upgraded_cells(others))
+    else:
+        cells = tuple(array.value) if isinstance(array.value, list) else ()
+    file = NotebookFile(text, bom, minor or 0, others, array, cells)
+    problem = _why_read_only(file, major=major, minor=minor)
+    if not problem:
+        return file
+    return replace(file, cells=tuple(map(_readable, cells)), read_only=problem)
 
 
 def read(file: NotebookFile, *, path: str, given: Mapping[str, str]) -> Notebook:
     """The notebook as callers see it; `given` as in `cell_ids`."""
-    ids = cell_ids(file, given)
-    cells = [
+    cells = tuple(
         _cell(span.value, cell_id=cell_id, label=str(number))
-        for number, (span, cell_id) in enumerate(zip(file.cells, ids, strict=True), 1)
-    ]
+        for number, (span, cell_id) in enumerate(
+            zip(file.cells, cell_ids(file, given), strict=True), 1
+        )
+    )
     kernelspec = _dict(file.metadata.get("kernelspec"))
-    language = _dict(file.metadata.get("language_info")).get("name") or kernelspec.get("language")
-    return Notebook(path, tuple(cells), str(kernelspec.get("name") or ""), str(language or ""))
+    language = (
+        _dict(file.metadata.get("language_info")).get("name")
+        or kernelspec.get("language")
+        or notebook_v3.language_of(file.fields)
+    )
+    name = str(kernelspec.get("name") or "")
+    return Notebook(path, cells, name, str(language or ""), read_only=file.read_only)
 
 
 def cell_ids(file: NotebookFile, given: Mapping[str, str]) -> tuple[str, ...]:
-    """The ids by position: the cell's own, else a synthetic one. Repeated ids stay repeated.
+    """The ids by position, all different: the cell's own, else a synthetic one.
 
-    A synthetic id comes from the source, so it stays the same from read to read. `given` maps
-    synthetic ids to those that callers know the cell by, since an edit changes the source.
+    Synthetic are those of cells without an id (from the source) and of cells that share one
+    (`<id>~1`, `<id>~2`, …: an id that several cells have means none of them). They stay the
+    same from read to read. `given` maps such ids to those that callers know the cell by, since
+    an edit may change them.
     """
-    own = {_own_id(span.value) for span in file.cells}
-    seen: Counter[str] = Counter()
+    own = [_own_id(span.value) for span in file.cells]
+    counts, seen = Counter(own), Counter[str]()
     ids: list[str] = []
-    for span in file.cells:
-        cell_id = _own_id(span.value)
+    for span, cell_id in zip(file.cells, own, strict=True):
         if not cell_id:
             digest = _digest(span.value)
-            synthetic = f"v{digest}-{seen[digest]}"
+            while (cell_id := f"v{digest}-{seen[digest]}") in counts:
+                seen[digest] += 1
             seen[digest] += 1
-            known = given.get(synthetic, synthetic)
-            cell_id = synthetic if known in own else known
+        elif counts[cell_id] > 1:
+            seen[cell_id] += 1
+            cell_id = f"{cell_id}~{seen[cell_id]}"
         ids.append(cell_id)
-    return tuple(ids)
+    return _as_given(ids, given)
+
+
+def _as_given(ids: Sequence[str], given: Mapping[str, str]) -> tuple[str, ...]:
+    """The names that callers know, where that leaves all different."""
+    names = [given.get(cell_id, cell_id) for cell_id in ids]
+    while len(set(names)) < len(names):
+        counts = Counter(names)
+        names = [
+            cell_id if counts[name] > 1 else name for cell_id, name in zip(ids, names, strict=True)
+        ]
+    return tuple(names)
 
 
 def repeated_ids(file: NotebookFile) -> frozenset[str]:
@@ -147,49 +186,55 @@ def is_cell_id(text: str) -> bool:
     return _CELL_ID.match(text) is not None
 
 
-def _top_level(text: str) -> dict[str, Span]:
-    whole = members(text, 0, arrays=("cells",))
-    if text[whole.end :].strip():
-        raise json.JSONDecodeError("Extra data", text, whole.end)
-    return whole.value
+def _whole(value: Any) -> int | None:
+    """A number of the format; JSON knows only one kind of number, so that 4.0 is 4."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and value == value // 1 else None
 
 
-def _checked_minor(fields: Mapping[str, Any], name: str) -> int:
-    major, minor = fields.get("nbformat"), fields.get("nbformat_minor")
-    if not isinstance(major, int) or not isinstance(minor, int):
-        raise _bad(name, "it does not say which notebook format it has")
-    if major < 4:
-        raise _bad(
-            name,
-            f"it has the old notebook format {major}",
-            hint="Ask the user to open and save it in JupyterLab, which converts it.",
-        )
-    if major > 4 or minor > NEWEST_MINOR:
-        raise _bad(name, f"its notebook format {major}.{minor} is newer than this version knows")
-    return minor
+def _why_read_only(file: NotebookFile, *, major: int | None, minor: int | None) -> str:
+    if major in (2, 3):
+        return f"it has the old notebook format {major}; saving it in JupyterLab converts it"
+    if major is None or minor is None or (major, minor) < (4, 0):
+        return "it does not say which notebook format it has"
+    if (major, minor) > (4, NEWEST_MINOR):
+        return f"its notebook format {major}.{minor} is newer than what is known here"
+    if not isinstance(file.array.value, list):
+        return "it has no list of cells"
+    problem = first_problem(file.fields, [span.value for span in file.cells], minor=minor)
+    return f"it breaks the rules of the notebook format: {problem}" if problem else ""
+
+
+def _readable(span: Span) -> Span:
+    """What is no cell is shown as its JSON."""
+    if isinstance(span.value, dict):
+        return span
+    return replace(span, value={"cell_type": "raw", "source": json.dumps(span.value)})
 
 
 def _json_problem(text: str, err: json.JSONDecodeError) -> str:
     if not text.strip():
         return "it is empty"
+    if _is_json(text):
+        return "it is JSON, but no object"
     if _MERGE_MARKER.search(text):
         return "it holds merge conflict markers"
     return f"it is not valid JSON (line {err.lineno}: {err.msg})"
 
 
-def _bad(name: str, problem: str, *, hint: str = "") -> ToolError:
+def _is_json(text: str) -> bool:
+    try:
+        return not text[value_at(text, 0).end :].strip()
+    except (json.JSONDecodeError, RecursionError):
+        return False
+
+
+def _bad(name: str, problem: str) -> ToolError:
     return ToolError(
         f"{name} cannot be read as a notebook: {problem}. It was not changed.",
         code="bad_notebook",
-        hint=hint or "Ask the user to repair it, for example from a checkpoint or from git.",
-    )
-
-
-def _is_cell(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("cell_type"), str)
-        and isinstance(value.get("source", ""), str | list)
+        hint="read_file shows its raw text. Ask the user to repair it, for example from a "
+        "checkpoint or from git.",
     )
 
 
@@ -207,7 +252,14 @@ def _cell(value: dict[str, Any], *, cell_id: str, label: str) -> Cell:
             for output in (outputs if isinstance(outputs, list) else [])
             if isinstance(output, dict)
         ),
+        ran_at=_ran_at(value),
     )
+
+
+def _ran_at(value: Mapping[str, Any]) -> str:
+    """When the cell began to run, as JupyterLab and this package note it; "" without that."""
+    timing = _dict(_dict(value.get("metadata")).get("execution"))
+    return str(timing.get("iopub.execute_input") or timing.get("iopub.status.busy") or "")
 
 
 def _own_id(value: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
@@ -119,9 +119,9 @@ def keep_line_ends(raw: str, text: str) -> str:
 
 def _kept_ends(old: list[str], new: list[str], ends: list[str]) -> Iterator[str]:
     """For every new line the ending of the old line it came from, "" for an added one."""
-    before = _common(old, new)
+    before = common_prefix(old, new)
     rest = min(len(old), len(new)) - before
-    after = _common(old[::-1][:rest], new[::-1][:rest])
+    after = common_prefix(old[::-1][:rest], new[::-1][:rest])
     yield from ends[:before]
     middle = old[before : len(old) - after], new[before : len(new) - after]
     matcher = SequenceMatcher(None, *middle, autojunk=False)
@@ -132,7 +132,7 @@ def _kept_ends(old: list[str], new: list[str], ends: list[str]) -> Iterator[str]
     yield from ends[len(old) - after :]
 
 
-def _common(first: list[str], second: list[str]) -> int:
+def common_prefix(first: Sequence[str], second: Sequence[str]) -> int:
     """How many lines at the front are equal."""
     count = 0
     for one, other in zip(first, second, strict=False):

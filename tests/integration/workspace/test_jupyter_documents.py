@@ -456,21 +456,25 @@ async def test_a_damaged_notebook_stays_as_it_is(documents: JupyterDocuments, ro
     assert (root / "n.ipynb").read_text() == '{"cells": ['
 
 
-async def test_an_invalid_result_is_not_written_but_an_invalid_notebook_can_be_mended(
+async def test_an_invalid_result_is_not_written_and_an_invalid_notebook_is_read_only(
     documents: JupyterDocuments, root: Path
 ) -> None:
     write_notebook(root / "n.ipynb", code("a", "a"))
     before = (root / "n.ipynb").read_bytes()
     bad = {"output_type": "unheard_of"}
-    with pytest.raises(WriteFailed, match="invalid notebook"):
+    with pytest.raises(WriteFailed, match="breaks the rules"):
         await documents.edit_notebook(
             "n.ipynb", [BeginRun("a"), AddOutput("a", bad), EndRun("a", 1)]
         )
     assert (root / "n.ipynb").read_bytes() == before
-    (root / "n.ipynb").write_bytes(before.replace(b'"outputs": []', b'"outputs": [], "odd": 1'))
-    edit = ReplaceSource("a", revision_of("code\na"), "b")
-    await documents.edit_notebook("n.ipynb", [edit])
-    assert (await documents.read_notebook("n.ipynb")).cells[0].source == "b"
+    invalid = before.replace(b'"outputs": []', b'"outputs": {}')
+    (root / "n.ipynb").write_bytes(invalid)
+    assert "outputs is not a list" in (await documents.read_notebook("n.ipynb")).read_only
+    with pytest.raises(ToolError, match="outputs is not a list") as refused:
+        edit = ReplaceSource("a", revision_of("code\na"), "b")
+        await documents.edit_notebook("n.ipynb", [edit])
+    assert refused.value.code == "read_only"
+    assert (root / "n.ipynb").read_bytes() == invalid
 
 
 async def test_a_notebook_without_cell_ids_keeps_its_format(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -16,6 +17,7 @@ from vitto_jupyter.workspace.base import (
     DeleteCell,
     EndRun,
     InsertCells,
+    MoveCells,
     NewCell,
     Notebook,
     NotebookEdit,
@@ -64,6 +66,10 @@ def edit(content: bytes, *edits: NotebookEdit) -> bytes:
     sources, runs = split_edits(edits)
     file = notebook_json.parse(content, name='"n.ipynb"')
     return apply_edits(file, sources, OpenRuns().apply(runs), given={}).content
+
+
+def stored(text: str) -> Output:
+    return {"name": "stdout", "output_type": "stream", "text": [text]}
 
 
 def base(source: str, kind: str = "code") -> Any:
@@ -181,13 +187,73 @@ def test_a_conflict_carries_the_present_source() -> None:
 
 def test_an_id_of_several_cells_means_none_of_them() -> None:
     before = dumped(notebook(code(["a"], "dup"), code(["b"], "dup"), code(["c"], "c")))
-    with pytest.raises(EditConflict) as caught:
-        edit(before, ReplaceSource("dup", base("a"), "x"))
-    assert caught.value.code == "ambiguous_cell"
+    for edits in (
+        [ReplaceSource("dup", base("a"), "x")],
+        [DeleteCell("dup", base("a"))],
+        [MoveCells(("dup",), "end")],
+        [InsertCells("dup", (NewCell("code", "n", "n"),))],
+    ):
+        with pytest.raises(EditConflict) as caught:
+            edit(before, *edits)
+        assert caught.value.code == "ambiguous_cell"
     run = (BeginRun("dup"), AddOutput("dup", {"output_type": "stream"}), EndRun("dup", 1))
     assert edit(before, *run) == before
-    after = edit(before, ReplaceSource("c", base("c"), "d"))
-    assert [cell.cell_id for cell in read(after).cells] == ["dup", "dup", "c"]
+
+
+def test_cells_that_share_an_id_are_told_apart_and_can_be_edited() -> None:
+    before = dumped(notebook(code(["a"], "dup"), code(["b"], "dup"), code(["c"], "c")))
+    assert [cell.cell_id for cell in read(before).cells] == ["dup~1", "dup~2", "c"]
+    after = edit(before, ReplaceSource("dup~2", base("b"), "B"))
+    assert after == before.replace(b'"b"', b'"B"')
+
+
+def test_a_cell_that_no_longer_shares_its_id_is_still_known_by_the_other() -> None:
+    before = dumped(notebook(code(["a"], "dup"), code(["b"], "dup")))
+    file = notebook_json.parse(before, name="n")
+    edited = apply_edits(file, [DeleteCell("dup~1", base("a"))], OpenRuns().apply([]), given={})
+    assert [cell.cell_id for cell in read(edited.content, edited.given).cells] == ["dup~2"]
+    assert json.loads(edited.content)["cells"] == [code(["b"], "dup")]
+
+
+# -- moves ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("style", STYLES, ids=str)
+@pytest.mark.parametrize(
+    ("ids", "after", "order"),
+    [
+        (["c", "a"], "start", "cabd"),
+        (["a"], "end", "bcda"),
+        (["d", "b"], "a", "adbc"),
+        (["a"], "start", "abcd"),
+    ],
+)
+def test_moved_cells_come_in_the_order_given_and_keep_their_bytes(
+    style: dict[str, Any], ids: list[str], after: str, order: str
+) -> None:
+    cells = {name: code([f"{name}\n", "é"], name, outputs=[stored(name)]) for name in "abcd"}
+    moved = edit(dumped(notebook(*cells.values()), **style), MoveCells(tuple(ids), after))
+    assert moved == dumped(notebook(*(cells[name] for name in order)), **style)
+
+
+def test_moving_identical_cells_without_ids_does_not_mix_them_up() -> None:
+    first, second = code(["same"], outputs=[stored("1")]), code(["same"], outputs=[stored("2")])
+    before = dumped(notebook(first, second, minor=4))
+    a, b = (cell.cell_id for cell in read(before).cells)
+    file = notebook_json.parse(before, name="n")
+    edited = apply_edits(file, [MoveCells((a,), "end")], OpenRuns().apply([]), given={})
+    cells = read(edited.content, edited.given).cells
+    assert [(cell.cell_id, cell.outputs[0]["text"]) for cell in cells] == [(b, "2"), (a, "1")]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [MoveCells(("a", "gone"), "end"), MoveCells(("a",), "gone"), MoveCells(("a",), "a")],
+    ids=str,
+)
+def test_a_move_of_or_behind_a_cell_that_is_gone_is_refused(wrong: MoveCells) -> None:
+    with pytest.raises(ToolError, match="nothing was written"):
+        edit(dumped(notebook(code(["a"], "a"), code(["b"], "b"))), wrong)
 
 
 # -- cells without ids ---------------------------------------------------------------------------
@@ -298,12 +364,9 @@ GOOD = dumped(notebook(code(["a"], "a")))
         (GOOD + b"{}", "not valid JSON"),
         (GOOD.replace(b'"a"', b'"a",'), "not valid JSON"),
         (GOOD.replace(b' "cells"', b'<<<<<<< HEAD\n "cells"'), "merge conflict"),
-        (dumped(notebook(nbformat=3)), "old notebook format 3"),
-        (dumped(notebook(nbformat=5)), "newer"),
-        (dumped(notebook(minor=99)), "newer"),
-        (dumped({"nbformat": 4, "nbformat_minor": 5}), "no list of cells"),
-        (dumped([1]), "not valid JSON"),
-        (dumped({**notebook(), "cells": [1]}), "no cell"),
+        (dumped(notebook(nbformat=1)), "very old notebook format 1"),
+        (dumped([1]), "no object"),
+        (b"7", "no object"),
         (b"\xff\xfe{}", "not UTF-8"),
         (b"[" * 200_000, "nested|not valid JSON"),
     ],
@@ -313,6 +376,80 @@ def test_a_damaged_notebook_is_explained_in_plain_words(content: bytes, words: s
         read(content)
     assert caught.value.code == "bad_notebook"
     assert "not changed" in caught.value.message
+    assert "read_file" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (notebook(code(["a"], "a"), nbformat=5), "format 5.5 is newer"),
+        (notebook(code(["a"], "a"), minor=6), "format 4.6 is newer"),
+        ({"nbformat": 4, "nbformat_minor": 5}, "metadata is missing|no list of cells"),
+        ({"cells": [code(["a"], "a")], "metadata": {}}, "does not say which notebook format"),
+        ({**notebook(), "cells": [1]}, "an entry is not an object in cell 1"),
+        (notebook(code(["a"], "a", metadata=[])), "metadata is not an object in cell 1"),
+        (notebook(code(["a"], "a"), {"cell_type": "code", "source": "b"}), "missing in cell 2"),
+        (notebook(code(7, "a")), "source is not text or a list of lines in cell 1"),
+        (notebook(code("a", "not an id")), "id is not a cell id"),
+        (notebook(code("a", "a", outputs=[{"output_type": "stream"}])), "output 1 in cell 1"),
+        (notebook(metadata={"kernelspec": {"name": "x"}}), "display_name is missing"),
+    ],
+)
+def test_an_invalid_notebook_is_read_but_not_edited(value: Any, words: str) -> None:
+    content = dumped(value)
+    found = read(content)
+    assert re.search(words, found.read_only), found.read_only
+    with pytest.raises(ToolError, match=words) as caught:
+        edit(content, InsertCells("end", (NewCell("code", "x", "x"),)))
+    assert caught.value.code == "read_only"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        notebook(code(["a"], "a"), more={"of": "some tool"}, signature="x"),
+        notebook(code(["a"], "a", attachments={}, more=1)),
+        notebook(code(["a"])),
+        notebook(metadata={"unknown": 1, "kernelspec": {"name": "x", "display_name": "X"}}),
+        notebook(minor=4.0),
+    ],
+)
+def test_what_jupyterlab_opens_without_a_word_can_be_edited(value: Any) -> None:
+    content = dumped(value)
+    assert read(content).read_only == ""
+    after = edit(content, InsertCells("end", (NewCell("code", "x", "x"),)))
+    assert [cell.source for cell in read(after).cells][-1] == "x"
+
+
+def test_a_notebook_of_format_3_is_read_as_one_of_format_4() -> None:
+    outputs = [
+        {"output_type": "stream", "stream": "stderr", "text": ["e\n"]},
+        {"output_type": "pyout", "prompt_number": 2, "text": ["1"], "html": "<b>1</b>"},
+        {"output_type": "display_data", "png": "AA==", "json": '{"a": 1}', "metadata": {}},
+        {"output_type": "pyerr", "ename": "E", "evalue": "v", "traceback": ["t"]},
+    ]
+    ran = {"cell_type": "code", "input": ["a\n", "b"], "language": "julia", "prompt_number": 2}
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Two\n", "lines"]},
+        {**ran, "outputs": outputs, "collapsed": False},
+        {"cell_type": "html", "source": "<p>"},
+    ]
+    sheets = [{"cells": cells}, {"cells": [{"cell_type": "raw", "source": "r"}]}]
+    found = read(dumped({"metadata": {}, "nbformat": 3, "nbformat_minor": 0, "worksheets": sheets}))
+    assert "old notebook format 3" in found.read_only and found.language == "julia"
+    assert [(cell.cell_type, cell.source) for cell in found.cells] == [
+        ("markdown", "## Two lines"),
+        ("code", "a\nb"),
+        ("markdown", "<p>"),
+        ("raw", "r"),
+    ]
+    assert found.cells[1].execution_count == 2
+    stream, result, display, error = found.cells[1].outputs
+    assert stream == {"output_type": "stream", "name": "stderr", "text": "e\n"}
+    assert result["data"] == {"text/plain": "1", "text/html": "<b>1</b>"}
+    assert (result["output_type"], result["execution_count"]) == ("execute_result", 2)
+    assert display["data"] == {"image/png": "AA==", "application/json": {"a": 1}}
+    assert error == {"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["t"]}
 
 
 def test_an_edit_of_a_very_large_notebook_is_quick() -> None:
@@ -320,5 +457,5 @@ def test_an_edit_of_a_very_large_notebook_is_quick() -> None:
     before = dumped(notebook(*cells))
     started = time.process_time()
     after = edit(before, ReplaceSource("c5000", base("x = 5000\ny"), "changed"))
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 2
     assert before.replace(b'    "x = 5000\\n",\n    "y"\n', b'    "changed"\n') == after
