@@ -12,15 +12,19 @@ The changes are made so that a simple viewer is right: a stream piece that is ad
 from __future__ import annotations
 
 import json
+import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from .base import AddOutput, ClearOutputs, Output, RunEdit, SetOutput
+from .base import AddOutput, ClearOutputs, Output, Overflow, RunEdit, SetOutput
 from .stream_text import Limits, StreamText
 
 _RICH = ("display_data", "execute_result")
 _MAX_DISPLAYS = 1_000
+_LATE_CHARS = 200_000  # of one run after its end
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 
 
 class _Item:
@@ -28,10 +32,10 @@ class _Item:
 
     __slots__ = ("dirty", "fixed", "name", "sent_chars", "set_at", "stream")
 
-    def __init__(self, fixed: Output | None, *, name: str = "", limits: Limits | None = None):
+    def __init__(self, fixed: Output | None, *, name: str = "", stream: StreamText | None = None):
         self.fixed = fixed
         self.name = name
-        self.stream = StreamText(limits) if limits else None
+        self.stream = stream
         self.dirty = False
         self.sent_chars = 0
         self.set_at = float("-inf")
@@ -102,15 +106,18 @@ class Collector:
     """The outputs of one run.
 
     `cell_id` is "" for scratch code; `source` is what runs. `changes` gives what a viewer lacks
-    since the last call, joined: its size is bounded by what is kept, not by what was printed.
+    since the last call, joined: its size is bounded by what is kept, not by what was printed;
+    `overflow` gets the whole text of streams that are cut.
     """
 
     cell_id: str
     source: str
     displays: Displays
     limits: Limits = field(default_factory=Limits)
+    overflow: Overflow | None = None
 
     def __post_init__(self) -> None:
+        self._late_left = _LATE_CHARS
         self._items: list[_Item] = []
         self._finished: list[_Finished] | None = None
         self._shown = 0
@@ -169,9 +176,35 @@ class Collector:
         item.dirty = True
         return None
 
+    def late(self, msg_type: str, content: dict[str, Any]) -> list[RunEdit]:
+        """What a message after the end changes, such as output of a thread of the cell."""
+        if msg_type == "update_display_data":
+            self.displays.update(content)
+            return self.displays.take_late()
+        if msg_type == "clear_output":
+            return [ClearOutputs(self.cell_id)]
+        if msg_type == "stream":
+            text = _OVERWRITTEN.sub("", str(content["text"]))
+            output: Output = {"output_type": "stream", "name": str(content["name"]), "text": text}
+            size = len(text)
+        elif msg_type in _RICH:
+            output = _rich_output("display_data", content, None)
+            size = _size(output)
+        else:
+            return []
+        if self._late_left < 0:
+            return []
+        self._late_left -= size
+        if self._late_left < 0:
+            output = _plain_text("[… what else this cell prints after its end is left out …]\n")
+        return [AddOutput(self.cell_id, output)]
+
     def finish(self) -> None:
         """The run is over or nobody watches it: keep only what display ids need."""
         if self._finished is None:
+            for item in self._items:
+                if item.stream is not None:
+                    item.stream.close()
             self._finished = [
                 _Finished(str(i.output["output_type"]), i.output.get("execution_count"))  # type: ignore[arg-type]
                 if i.fixed
@@ -234,11 +267,17 @@ class Collector:
         if last is not None and last.stream is not None and last.name == name:
             item = last
         else:
-            item = _Item(None, name=name, limits=self.limits)
+            item = _Item(None, name=name, stream=self._new_stream(len(self._items)))
             if not self._append(item):
                 return
         item.stream.write(text)  # type: ignore[union-attr]
         item.dirty = True
+
+    def _new_stream(self, index: int) -> StreamText:
+        if self.overflow is None:
+            return StreamText(self.limits)
+        spill = partial(self.overflow.take, index)
+        return StreamText(self.limits, spill=spill, hint=self.overflow.hint(index))
 
     def _add_rich(self, msg_type: str, content: dict[str, Any]) -> None:
         output = _rich_output(msg_type, content, content.get("execution_count"))
@@ -283,6 +322,8 @@ class Collector:
             return
         self._clear_next = False
         self._cleared = self._cleared or self._shown > 0
+        if self.overflow is not None and any(i.stream and i.stream.cut for i in self._items):
+            self.overflow.clear()
         self._items.clear()
         self._note = None
         self._shown = self._left_out = self._rich_chars = 0

@@ -11,11 +11,15 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
-from ..errors import KernelUnavailable
+from ..errors import KernelUnavailable, ToolError
+from .base import Ask, OutputChange, Overflow, Question
 from .execution import Collector, Displays
-from .kernel_run import EndState, KernelRun
+from .kernel_ends import EndState, state_of_process
+from .kernel_run import KernelRun
+from .late_output import LateOutput
 from .output_widgets import OutputWidgets
 
 _log = logging.getLogger(__name__)
@@ -24,6 +28,8 @@ _WATCH_EVERY_S = 0.5
 _LOST_IDLE_S = 10.0  # zmq drops messages of a kernel that floods: the idle status may be lost
 _ASK_EVERY_S = 1.5  # a subscription is there after 0.2 s
 _SHUTDOWN_S = 15.0
+_EXIT_S = 5.0  # a kernel that was asked to exit by its own code takes 0.1 s
+_SECRET = "········"
 _REMEMBERED_RUNS = 200
 
 
@@ -45,6 +51,8 @@ class KernelLink:
         self._heard = asyncio.Event()
         self._last_iopub = 0.0
         self._pid = _pid(self._kernel)
+        self._process = getattr(getattr(self._kernel, "provisioner", None), "process", None)
+        self._late = LateOutput()
         self._answered = asyncio.Event()
 
     # -- life --------------------------------------------------------------------------------
@@ -58,19 +66,21 @@ class KernelLink:
         from jupyter_core.utils import ensure_async
 
         self._client = _async_client(self._kernel)
-        await ensure_async(self._client.start_channels(stdin=False, hb=False, control=False))
+        await ensure_async(self._client.start_channels(hb=False, control=False))
         self._spawn(self._read(self._client.iopub_channel, self._on_iopub))
         self._spawn(self._read(self._client.shell_channel, self._on_shell))
+        self._spawn(self._read(self._client.stdin_channel, self._on_stdin))
         self._listen()
         await self._wait_until_heard(timeout_s)
 
     async def close(self) -> None:
         """Close the channels and end what still waits; the kernel is left alone."""
-        self._end_all("died")
+        self._end_all("died", "the connection to it was closed")
         self.gone = True
         if self._client is None:
             return
         self._unlisten()
+        await self._late.close()
         tasks = [*self._tasks, *([self._watcher] if self._watcher else [])]
         for task in tasks:
             task.cancel()
@@ -99,7 +109,7 @@ class KernelLink:
         deadline = loop.time() + timeout_s
         while not self._heard.is_set():
             self._answered.clear()
-            self._send(self._client.session.msg("kernel_info_request"))
+            self._send("shell", self._client.session.msg("kernel_info_request"))
             try:
                 async with asyncio.timeout(min(_ASK_EVERY_S, max(0.0, deadline - loop.time()))):
                     await self._heard_or_answered()
@@ -129,27 +139,39 @@ class KernelLink:
 
     # -- requests ----------------------------------------------------------------------------
 
-    def start(self, content: dict[str, Any], *, cell_id: str, watched: bool) -> KernelRun:
-        """Send an execute request. `watched`: its outputs are wanted."""
+    def start(
+        self,
+        content: dict[str, Any],
+        *,
+        cell_id: str,
+        on_change: OutputChange | None,
+        on_input: Ask | None = None,
+        overflow: Overflow | None = None,
+    ) -> KernelRun:
+        """Send an execute request. Without `on_change` its outputs are not wanted."""
         session = self._client.session
-        content = {"user_expressions": {}, "allow_stdin": False, "stop_on_error": True} | content
-        message = session.msg("execute_request", content)
+        allow_stdin = on_input is not None
+        content = {"user_expressions": {}, "allow_stdin": allow_stdin} | content
+        message = session.msg("execute_request", {"stop_on_error": True} | content)
         message["metadata"] = {"cellId": cell_id} if cell_id else {}
-        collector = Collector(cell_id, content["code"], self.displays) if watched else None
-        run = KernelRun(message["header"]["msg_id"], collector)
+        collector = None
+        if on_change is not None:
+            collector = Collector(cell_id, content["code"], self.displays, overflow=overflow)
+            self._outdate(lambda old: bool(cell_id) and old.cell_id == cell_id)
+        run = KernelRun(message["header"]["msg_id"], collector, on_change, on_input)
         self._runs[run.msg_id] = run  # before sending: the answer may come at once
-        self._send(message)
+        self._send("shell", message)
         if self._watcher is None or self._watcher.done():
             self._watcher = asyncio.create_task(self._watch())
         return run
 
-    def _send(self, message: dict[str, Any]) -> None:
-        """Send on the shell channel.
+    def _send(self, name: str, message: dict[str, Any]) -> None:
+        """Send on the channel "shell" or "stdin".
 
         Past the channel's own `send`: that one goes round asyncio, and takes the signal of an
         answer that comes in the same moment, which nobody would then read (ZeroMQ signals edges).
         """
-        channel = self._client.shell_channel
+        channel = getattr(self._client, f"{name}_channel")
         socket = getattr(channel, "socket", None)  # a gateway's channel has none
         if socket is None:
             channel.send(message)
@@ -158,6 +180,7 @@ class KernelLink:
 
     def release(self, run: KernelRun) -> None:
         """Nobody watches this run any more; its display ids stay known."""
+        run.stop_asking()
         if run.collector is not None:
             run.collector.finish()
         while len(self._runs) > _REMEMBERED_RUNS:
@@ -165,6 +188,16 @@ class KernelLink:
             if oldest.state is None:
                 break
             del self._runs[oldest.msg_id]
+
+    def note_interrupt(self) -> None:
+        """An interrupt is on its way to the kernel."""
+        for run in self._open_runs:
+            run.interrupted = True
+
+    def _outdate(self, concerns: Callable[[Collector], bool]) -> None:
+        for run in self._runs.values():
+            if run.collector is not None and concerns(run.collector):
+                run.outdated = True
 
     @property
     def works(self) -> bool:
@@ -186,8 +219,7 @@ class KernelLink:
                 continue
             except (OSError, RuntimeError) as err:  # the socket or the gateway's connection
                 _log.warning("lost the connection to kernel %s: %s", self.kernel_id, err)
-                self.gone = True
-                self._end_all("died")
+                self._stop_using("died", "the connection to it was lost")
                 return
             take(message)
             await asyncio.sleep(0)  # a flood is always "ready": let the server do other things
@@ -206,7 +238,10 @@ class KernelLink:
         self._last_iopub = time.monotonic()
         msg_type, content = message["header"]["msg_type"], message["content"]
         if msg_type == "shutdown_reply":
-            self._stop_using("restarted" if content.get("restart") else "died")
+            if content.get("restart"):
+                self._stop_using("restarted")
+            elif not any(run.exiting for run in self._open_runs):
+                self._stop_using("died", "it was shut down")
             return
         if msg_type == "status":
             self.busy = content.get("execution_state") == "busy"
@@ -216,14 +251,26 @@ class KernelLink:
         if run is None:
             self._on_foreign(msg_type, content)
             return
-        if not (run.state is None and self._widgets.capture(run.msg_id, msg_type, content)):
+        if run.state is not None:
+            self._on_late(run, msg_type, content)
+            return
+        if not self._widgets.capture(run.msg_id, msg_type, content):
             run.take_iopub(msg_type, message)
         self._finish_if_answered(run)
+
+    def _on_late(self, run: KernelRun, msg_type: str, content: dict[str, Any]) -> None:
+        """A thread of a cell that has ended prints, or updates what it displayed."""
+        if run.collector is None or run.on_change is None or not run.collector.cell_id:
+            return
+        if not run.outdated or msg_type == "update_display_data":
+            self._late.add(run.collector.late(msg_type, content), run.on_change)
 
     def _on_foreign(self, msg_type: str, content: dict[str, Any]) -> None:
         """What other clients run: it can replace outputs of ours that display ids point to."""
         if msg_type == "execute_input":
-            self.displays.forget_source(str(content.get("code", "")))
+            code = str(content.get("code", ""))
+            self.displays.forget_source(code)
+            self._outdate(lambda old: old.source == code)
         elif msg_type == "update_display_data" and self._open_runs:
             self.displays.update(content)
 
@@ -234,15 +281,44 @@ class KernelLink:
             run.take_reply(message)
             self._finish_if_answered(run)
 
+    def _on_stdin(self, message: dict[str, Any]) -> None:
+        run = self._runs.get((message.get("parent_header") or {}).get("msg_id") or "")
+        if message["header"]["msg_type"] == "input_request" and run and run.state is None:
+            run.stop_asking()
+            run.question = asyncio.create_task(self._ask(run, message["content"]))
+            run.changed.set()
+
+    async def _ask(self, run: KernelRun, content: dict[str, Any]) -> None:
+        """Put an `input()` to the user; who will not answer interrupts the code."""
+        secret = bool(content.get("password"))
+        question = Question(str(content.get("prompt", "")), secret=secret)
+        try:
+            answer = await run.on_input(question) if run.on_input else None
+        except ToolError as err:
+            _log.warning("an input() could not be put to the user: %s", err.message)
+            answer = None
+        if run.state is not None:
+            return
+        if answer is None:
+            self.note_interrupt()
+            await self._kernel.interrupt_kernel()
+            return
+        shown = f"{question.prompt}{_SECRET if secret else answer}\n"
+        if run.collector is not None:
+            run.collector.handle("stream", {"name": "stdin", "text": shown})
+        run.changed.set()
+        self._send("stdin", self._client.session.msg("input_reply", {"value": answer}))
+
     def _finish_if_answered(self, run: KernelRun) -> None:
         # A restart interrupts first: the reply then looks like an error of the code.
-        if run.state is None and run.answered and not self._shutting_down:
+        # What asked its kernel to exit has ended when the process has.
+        if run.state is None and run.answered and not (self._shutting_down or run.exiting):
             self._finish(run)
 
     def _finish(self, run: KernelRun) -> None:
         run.end()
         for content in self._widgets.take(run.msg_id):
-            self._send(self._client.session.msg("comm_msg", content))
+            self._send("shell", self._client.session.msg("comm_msg", content))
 
     @property
     def _shutting_down(self) -> bool:
@@ -250,16 +326,22 @@ class KernelLink:
 
     # -- death -------------------------------------------------------------------------------
 
-    def _end_all(self, state: EndState) -> None:
+    def _end_all(self, state: EndState, detail: str = "") -> None:
         for run in self._open_runs:
-            run.end(state)
+            run.end(state, detail)
 
-    def _stop_using(self, state: EndState) -> None:
+    def _stop_using(self, state: EndState, detail: str = "") -> None:
         self.gone = True
-        self._end_all(state)
+        self._end_all(state, detail)
 
     def _on_autorestart(self) -> None:
-        self._stop_using("died")
+        self._stop_using_dead()
+
+    def _stop_using_dead(self) -> None:
+        """The process is gone: its exit status says how."""
+        status = self._process.poll() if self._process is not None else None
+        asked = any(run.exiting for run in self._open_runs)
+        self._stop_using(*state_of_process(status, asked=asked))
 
     def _listen(self) -> None:
         for event in ("restart", "dead"):
@@ -277,18 +359,23 @@ class KernelLink:
             shutting_down = self._shutting_down
             shutting_down_s = shutting_down_s + _WATCH_EVERY_S if shutting_down else 0.0
             if self.kernel_id not in self._manager:
-                self._stop_using("died")
+                self._stop_using("died", "it was shut down")
             elif shutting_down and shutting_down_s < _SHUTDOWN_S:
                 continue
             elif not await self.alive():
-                restarted = _pid(self._kernel) not in (None, self._pid)
-                self._stop_using("restarted" if restarted else "died")
+                if _pid(self._kernel) not in (None, self._pid):
+                    self._stop_using("restarted")
+                else:
+                    self._stop_using_dead()
             else:
                 self._end_answered()
 
     def _end_answered(self) -> None:
-        quiet = time.monotonic() - self._last_iopub > _LOST_IDLE_S
+        quiet_s = time.monotonic() - self._last_iopub
+        quiet = quiet_s > _LOST_IDLE_S
         for run in self._open_runs:
+            if run.exiting and quiet_s < _EXIT_S:
+                continue
             if run.answered or (run.reply is not None and quiet):
                 self._finish(run)
 

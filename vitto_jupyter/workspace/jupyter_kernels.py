@@ -6,6 +6,7 @@ Nothing of Jupyter is imported before the first use.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,10 +14,11 @@ from typing import Any
 
 from ..errors import DeadlineExceeded, KernelUnavailable, ToolError
 from . import kernel_probe
-from .base import Execution, KernelInfo, KernelSpec, OutputChange, Variable
+from .base import Ask, Execution, KernelInfo, KernelSpec, OutputChange, Overflow, Variable
 from .jupyter_kernel_link import KernelLink
 from .kernel_run import KernelRun
 from .paths import name_of
+from .processes import started_at
 
 _CHANGE_EVERY_S = 0.1
 _START_TIMEOUT_S = 60.0
@@ -77,7 +79,15 @@ class JupyterKernels:
             name=model["name"],
             state="busy" if works else str(model.get("execution_state") or "unknown"),
             path=session["path"] if session is not None and is_notebook else "",
+            started_at=self._started_at(model["id"]),
         )
+
+    def _started_at(self, kernel_id: str) -> str:
+        if kernel_id not in self._manager:
+            return ""
+        provisioner = getattr(self._manager.get_kernel(kernel_id), "provisioner", None)
+        pid = getattr(provisioner, "pid", None)
+        return started_at(pid) if pid else ""
 
     async def for_notebook(self, path: str, *, kernel_name: str) -> KernelInfo:
         async with self._start_lock:  # two calls at once must not start two kernels
@@ -117,13 +127,22 @@ class JupyterKernels:
         cell_id: str | None,
         timeout_s: float,
         on_change: OutputChange,
+        on_input: Ask | None = None,
+        overflow: Overflow | None = None,
     ) -> Execution:
         started = time.monotonic()
         content = {"code": code, "silent": False, "store_history": cell_id is not None}
         async with self._running(
-            kernel_id, content, cell_id=cell_id or "", watched=True, timeout_s=timeout_s
+            kernel_id,
+            content,
+            timeout_s=min(timeout_s, _START_TIMEOUT_S),
+            cell_id=cell_id or "",
+            on_change=on_change,
+            on_input=on_input,
+            overflow=overflow,
         ) as run:
-            await _report(run, deadline=started + timeout_s, on_change=on_change)
+            left_s = started + timeout_s - time.monotonic()
+            await _report(run, timeout_s=left_s, on_change=on_change)
             assert run.collector is not None
             return Execution(
                 state=run.state or "running",
@@ -131,10 +150,13 @@ class JupyterKernels:
                 outputs=run.collector.outputs,
                 seconds=time.monotonic() - started,
                 timing=dict(run.timing),
+                detail=run.detail,
             )
 
     async def interrupt(self, kernel_id: str) -> None:
         self._check(kernel_id)
+        if kernel_id in self._links:
+            self._links[kernel_id].note_interrupt()
         await self._act(self._manager.interrupt_kernel(kernel_id), "interrupted")
 
     async def restart(self, kernel_id: str) -> None:
@@ -166,7 +188,7 @@ class JupyterKernels:
             "user_expressions": {"vitto": kernel_probe.expression(names)},
         }
         async with self._running(
-            kernel_id, content, cell_id="", watched=False, timeout_s=_PROBE_TIMEOUT_S
+            kernel_id, content, cell_id="", on_change=None, timeout_s=_PROBE_TIMEOUT_S
         ) as run:
             deadline = time.monotonic() + _PROBE_TIMEOUT_S
             while run.state is None:
@@ -212,16 +234,11 @@ class JupyterKernels:
 
     @asynccontextmanager
     async def _running(
-        self,
-        kernel_id: str,
-        content: dict[str, Any],
-        *,
-        cell_id: str,
-        watched: bool,
-        timeout_s: float,
+        self, kernel_id: str, content: dict[str, Any], *, timeout_s: float, **options: Any
     ) -> AsyncIterator[KernelRun]:
+        """A request at work; `options` as in KernelLink.start."""
         link = await self._link(kernel_id, timeout_s=timeout_s)
-        run = link.start(content, cell_id=cell_id, watched=watched)
+        run = link.start(content, **options)
         try:
             yield run
         finally:
@@ -274,17 +291,19 @@ class JupyterKernels:
             raise KernelUnavailable(f"There is no kernel {kernel_id}.")
 
 
-async def _report(run: KernelRun, *, deadline: float, on_change: OutputChange) -> None:
-    """Hand on what changes until the run is over or the time is up."""
+async def _report(run: KernelRun, *, timeout_s: float, on_change: OutputChange) -> None:
+    """Hand on what changes until the run is over or the time is up; asking the user is free."""
     assert run.collector is not None
-    changing = True
-    while changing and run.state is None:
-        changing = await _changed(run, until=deadline)
+    left_s = timeout_s
+    while left_s > 0 and run.state is None:
+        began, asks = time.monotonic(), run.asks
+        await _changed(run, until=math.inf if asks else began + left_s)
         if run.state is None:
             edits = run.collector.changes(now=time.monotonic())
             if edits:
                 await on_change(edits)
                 await _pause(run)
+        left_s -= 0.0 if asks else time.monotonic() - began
     edits = run.collector.changes(now=time.monotonic(), final=True)
     if edits:
         await on_change(edits)
@@ -304,7 +323,7 @@ async def _changed(run: KernelRun, *, until: float) -> bool:
     if left_s <= 0:
         return False
     try:
-        async with asyncio.timeout(left_s):
+        async with asyncio.timeout(None if left_s == math.inf else left_s):
             await run.changed.wait()
     except TimeoutError:
         return False

@@ -1,6 +1,6 @@
-"""Which processes belong to a terminal, by /proc; where there is none, none are known.
+"""Which processes belong to a terminal and when one began, by /proc; else nothing is known.
 
-Blocking calls; imported by the terminal adapters.
+Blocking calls; imported by the terminal and kernel adapters.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
-_GROUP, _SESSION = 2, 3  # places in /proc/…/stat behind the name
+_GROUP, _SESSION, _BEGAN = 2, 3, 19  # places in /proc/…/stat behind the name
 
 
 def of_group(group: int) -> frozenset[int]:
@@ -28,6 +30,36 @@ def name_of(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
     except OSError:
         return ""
+
+
+def started_at(pid: int) -> str:
+    """When a process began (ISO 8601, UTC); "" when that cannot be known."""
+    try:
+        seconds = _began_s(pid) if Path("/proc/stat").exists() else _began_s_of_psutil(pid)
+    except (OSError, ValueError, IndexError, ImportError):
+        return ""
+    if not seconds:
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _began_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    boot_s = next(
+        int(line.split()[1])
+        for line in Path("/proc/stat").read_text().splitlines()
+        if line.startswith("btime")
+    )
+    return boot_s + int(fields[_BEGAN]) / os.sysconf("SC_CLK_TCK")
+
+
+def _began_s_of_psutil(pid: int) -> float:
+    """Elsewhere: psutil comes with ipykernel, and may be missing here."""
+    psutil = import_module("psutil")
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.Error:
+        return 0.0
 
 
 def signal_all(pids: Iterable[int], number: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 _CONTROLS = re.compile("([\n\r\b])")
@@ -24,12 +25,24 @@ class StreamText:
     """The text of one stream output as JupyterLab would show it, of bounded size.
 
     `rewritten` becomes True, for good, once the text is no longer "what was there plus more".
+
+    Args:
+        spill: Takes the whole text from its first character on, once it is longer than is kept;
+            its end comes with `close`.
+        hint: Says in the gap where the rest is.
     """
 
-    __slots__ = ("_cursor", "_dropped", "_head", "_limits", "_line", "_lines", "rewritten")
+    __slots__ = (
+        "_cursor", "_dropped", "_head", "_hint", "_limits", "_line", "_lines", "_spill",
+        "rewritten",
+    )  # fmt: skip
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(
+        self, limits: Limits, *, spill: Callable[[str], None] | None = None, hint: str = ""
+    ) -> None:
         self._limits = limits
+        self._spill = spill
+        self._hint = f"; {hint}" if hint else ""
         self._head = ""
         self._lines = ""
         self._line = ""
@@ -49,8 +62,18 @@ class StreamText:
 
     @property
     def text(self) -> str:
-        gap = f"\n[… {self._dropped:,} characters left out …]\n" if self._dropped else ""
+        left_out = f"{self._dropped:,} characters left out{self._hint}"
+        gap = f"\n[… {left_out} …]\n" if self._dropped else ""
         return self._head + gap + self._lines + self._line
+
+    @property
+    def cut(self) -> bool:
+        return self._dropped > 0
+
+    def close(self) -> None:
+        """Nothing more comes: spill the end, too."""
+        if self._dropped and self._spill is not None:
+            self._spill(self._lines + self._line)
 
     def _append(self, text: str) -> None:
         lines, newline, last = text.rpartition("\n")
@@ -88,11 +111,15 @@ class StreamText:
                 return
             whole = self._lines + self._line
             self._head, rest = whole[:head], whole[head:]
+            if self._spill is not None:
+                self._spill(self._head)
         elif size <= 2 * tail:  # cut rarely: cutting copies the whole text
             return
         else:
             rest = self._lines + self._line
         cut = len(rest) - tail
+        if self._spill is not None:
+            self._spill(rest[:cut])
         self._dropped += cut
         self.rewritten = True
         from_end = len(self._line) - self._cursor

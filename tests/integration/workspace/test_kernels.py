@@ -13,7 +13,13 @@ import pytest
 from real_workspace import Changes, RealKernels, real_kernels, until
 
 from vitto_jupyter.errors import KernelUnavailable, ToolError
-from vitto_jupyter.workspace.base import ClearOutputs, Execution, SetOutput
+from vitto_jupyter.workspace.base import (
+    AddOutput,
+    ClearOutputs,
+    Execution,
+    Question,
+    SetOutput,
+)
 from vitto_jupyter.workspace.output_fold import fold_output
 
 SLEEP = "import time\nprint('started', flush=True)\ntime.sleep(60)"
@@ -31,9 +37,15 @@ async def execute(
     cell_id: str | None = "c1",
     timeout_s: float = 60,
     on_change: Any = None,
+    **options: Any,
 ) -> Execution:
     return await kernels.port.execute(
-        kernel_id, code, cell_id=cell_id, timeout_s=timeout_s, on_change=on_change or Changes()
+        kernel_id,
+        code,
+        cell_id=cell_id,
+        timeout_s=timeout_s,
+        on_change=on_change or Changes(),
+        **options,
     )
 
 
@@ -192,9 +204,90 @@ async def test_a_progress_bar_is_one_line(kernels: RealKernels) -> None:
     assert text(await execute(kernels, await started(kernels), code)) == "done\n"
 
 
-async def test_input_is_an_error_at_once(kernels: RealKernels) -> None:
+# -- input() -------------------------------------------------------------------------------------
+
+
+class User:
+    """Answers questions in turn; waits for ever when no answer is left."""
+
+    def __init__(self, *answers: str | None) -> None:
+        self.answers = list(answers)
+        self.asked: list[Question] = []
+        self.void = False
+
+    async def __call__(self, question: Question) -> str | None:
+        self.asked.append(question)
+        if self.answers:
+            return self.answers.pop(0)
+        try:
+            return await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            self.void = True
+            raise
+
+
+async def test_input_without_anybody_is_an_error_at_once(kernels: RealKernels) -> None:
     execution = await execute(kernels, await started(kernels), "input('password: ')", timeout_s=30)
     assert execution.outputs[-1]["ename"] == "StdinNotImplementedError"
+
+
+@pytest.mark.parametrize("cell_id", ["c1", None])
+async def test_questions_are_answered_one_after_the_other_and_shown_as_jupyter_does(
+    kernels: RealKernels, cell_id: str | None
+) -> None:
+    user, changes = User("Bob", "sesame", "7"), Changes()
+    code = (
+        "from getpass import getpass\n"
+        "name = input('name? '); pw = getpass('pw? '); n = input()\n"
+        "print(name, len(pw), n)"
+    )
+    execution = await execute(
+        kernels, await started(kernels), code, cell_id=cell_id, on_input=user, on_change=changes
+    )
+    assert user.asked == [Question("name? "), Question("pw? ", secret=True), Question("")]
+    assert text(execution) == "name? Bob\npw? ········\n7\nBob 6 7\n"
+    assert [output["name"] for output in execution.outputs] == ["stdin", "stdout"]
+    assert "sesame" not in str(changes.edits) + str(execution)
+
+
+async def test_a_question_that_nobody_will_answer_interrupts(kernels: RealKernels) -> None:
+    execution = await execute(kernels, await started(kernels), "input()", on_input=User(None))
+    assert execution.state == "interrupted"
+
+
+async def test_time_does_not_run_while_the_user_is_asked(kernels: RealKernels) -> None:
+    kernel_id = await started(kernels)
+    await execute(kernels, kernel_id, "")
+
+    async def slow(question: Question) -> str:
+        await asyncio.sleep(1.2)  # longer than the deadline: that is what is tested
+        return "late"
+
+    execution = await execute(kernels, kernel_id, "print(input())", on_input=slow, timeout_s=1)
+    assert (execution.state, text(execution)) == ("ok", "late\nlate\n")
+
+
+@pytest.mark.parametrize("end", ["interrupt", "kill", "restart"])
+async def test_a_question_is_void_when_its_cell_ends(kernels: RealKernels, end: str) -> None:
+    kernel_id = await started(kernels)
+    user = User()
+    task = asyncio.create_task(execute(kernels, kernel_id, "input('?')", on_input=user))
+    await until(lambda: bool(user.asked))
+    if end == "interrupt":
+        await kernels.manager.interrupt_kernel(kernel_id)
+    elif end == "restart":
+        await kernels.port.restart(kernel_id)
+    else:
+        os.kill(kernels.manager.get_kernel(kernel_id).provisioner.pid, signal.SIGKILL)
+    execution = await asyncio.wait_for(task, 15)
+    states = {"interrupt": "interrupted", "kill": "died", "restart": "restarted"}
+    assert execution.state == states[end]
+    await until(lambda: user.void)
+    after = await execute(kernels, kernel_id, "print(input())", on_input=User("again"))
+    assert text(after) == "again\nagain\n"
+
+
+# -- displays ------------------------------------------------------------------------------------
 
 
 async def test_help_text_is_an_output(kernels: RealKernels) -> None:
@@ -275,19 +368,48 @@ async def test_a_huge_print_is_cut_in_the_middle_and_told_at_a_bounded_rate(
     assert len(changes.calls) < 12 * execution.seconds + 5
 
 
-async def test_no_change_is_reported_after_the_end(kernels: RealKernels) -> None:
+async def test_what_a_thread_prints_after_the_end_belongs_to_its_cell(
+    kernels: RealKernels,
+) -> None:
     kernel_id = await started(kernels)
+    gate = Gate(kernels)
     changes = Changes()
     code = (
-        "import threading, time\n"
-        "def late():\n    time.sleep(.3); print('late', flush=True)\n"
+        "import threading, os, time\n"
+        f"def late():\n    while not os.path.exists({str(gate._path)!r}): time.sleep(.01)\n"
+        "    print('la', end='', flush=True); print('te', flush=True)\n"
         "t = threading.Thread(target=late); t.start()"
     )
     execution = await execute(kernels, kernel_id, code, on_change=changes)
-    before = len(changes.calls)
+    assert (text(execution), changes.calls) == ("", [])
+    gate.open()
+    other = await execute(kernels, kernel_id, "t.join(); print('own')", cell_id="c2")
+    assert text(other) == "own\n"
+    await until(lambda: bool(changes.calls))
+    assert changes.edits == [
+        AddOutput("c1", {"output_type": "stream", "name": "stdout", "text": "late\n"})
+    ]
+
+
+async def test_a_cell_that_runs_again_hears_nothing_of_its_old_threads(
+    kernels: RealKernels,
+) -> None:
+    kernel_id = await started(kernels)
+    gate = Gate(kernels)
+    changes = Changes()
+    code = (
+        "import threading, os, time\n"
+        f"def late():\n    while not os.path.exists({str(gate._path)!r}): time.sleep(.01)\n"
+        "    print('old', flush=True)\n"
+        "t = threading.Thread(target=late); t.start()"
+    )
+    await execute(kernels, kernel_id, code, on_change=changes)
+    again = await execute(kernels, kernel_id, "print('new')", on_change=changes)
+    gate.open()
     await execute(kernels, kernel_id, "t.join()", cell_id="c2")
-    assert len(changes.calls) == before
-    assert text(execution) == ""
+    await kernels.port.close()  # delivers what waits
+    assert text(again) == "new\n"
+    assert [edit.output["text"] for edit in changes.edits] == ["new\n"]
 
 
 async def test_runs_of_one_kernel_queue_up(kernels: RealKernels) -> None:
@@ -358,27 +480,59 @@ async def test_interrupt_ends_the_run_with_keyboard_interrupt(kernels: RealKerne
     running = await Running(kernels, kernel_id).started()
     await kernels.port.interrupt(kernel_id)
     execution, _ = await running.end(within_s=10)
-    assert execution.state == "error"
+    assert execution.state == "interrupted"
     assert execution.outputs[-1]["ename"] == "KeyboardInterrupt"
+
+
+async def test_an_interrupt_by_the_user_is_told_from_an_error_of_the_code(
+    kernels: RealKernels,
+) -> None:
+    kernel_id = await started(kernels)
+    running = await Running(kernels, kernel_id).started()
+    await kernels.manager.interrupt_kernel(kernel_id)
+    assert (await running.end(within_s=10))[0].state == "interrupted"
+    raised = await execute(kernels, kernel_id, "raise KeyboardInterrupt")
+    assert raised.state == "error"
+
+
+async def test_what_an_interrupt_drops_was_aborted(kernels: RealKernels) -> None:
+    kernel_id = await started(kernels)
+    running = await Running(kernels, kernel_id).started()
+    queued = asyncio.create_task(execute(kernels, kernel_id, "never = 1", cell_id="c2"))
+    await until(lambda: len(kernels.port._links[kernel_id]._open_runs) == 2)
+    await kernels.port.interrupt(kernel_id)
+    await running.end(within_s=10)
+    assert (await queued).state == "aborted"
 
 
 # -- death and restart ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["exit", "kill"])
-async def test_a_dead_kernel_ends_the_run_and_the_next_one_works(
-    kernels: RealKernels, way: str
+SEGFAULT = "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)"
+
+
+@pytest.mark.parametrize(
+    ("code", "state", "detail"),
+    [
+        ("exit()", "ended", ""),
+        ("quit", "ended", ""),
+        ("import os\nos._exit(0)", "ended", "exit status 0"),
+        ("import os\nos._exit(3)", "ended", "exit status 3"),
+        (SEGFAULT, "died", "it crashed (SIGSEGV, a segmentation fault)"),
+        (SLEEP, "died", "it was killed (SIGKILL), as happens when memory runs out"),
+    ],
+)
+async def test_how_a_kernel_ended_is_told_and_the_next_run_works(
+    kernels: RealKernels, code: str, state: str, detail: str
 ) -> None:
     kernel_id = await started(kernels)
     await execute(kernels, kernel_id, "before = 1")
-    if way == "exit":
-        code = "import os\nprint('started', flush=True)\nos._exit(1)"
-        running = Running(kernels, kernel_id, code)
-    else:
-        running = await Running(kernels, kernel_id).started()
+    running = Running(kernels, kernel_id, code)
+    if code == SLEEP:
+        await running.started()
         os.kill(kernels.manager.get_kernel(kernel_id).provisioner.pid, signal.SIGKILL)
     execution, seconds = await running.end(within_s=10)
-    assert execution.state == "died"
+    assert (execution.state, execution.detail) == (state, detail)
     assert seconds < 5
     after = await execute(kernels, kernel_id, "'before' in globals()", cell_id="c2")
     assert after.outputs[-1]["data"] == {"text/plain": "False"}
