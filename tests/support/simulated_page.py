@@ -1,7 +1,7 @@
 """A page that holds documents, as the server sees it: registers, fetches calls, acts, answers.
 
 Written from the host methods alone, without our code for edits, so that it can be wrong on its
-own. What it holds lives here; `save` writes it through `store`.
+own. What it holds lives here; `save` writes it through `store`, `load` reads the file.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Literal
 
 from vitto_jupyter.errors import NotFound
 from vitto_jupyter.protocol.base import CallId, HostId
@@ -17,6 +17,9 @@ from vitto_jupyter.protocol.requests import HeldDocument, HostAnswer, HostCall, 
 from vitto_jupyter.services.hosts import Hosts
 
 Store = Callable[[str, Any], Awaitable[None]]
+Load = Callable[[str], Awaitable[Any]]
+# of a call: it never reaches the page's hands, or its answer never reaches the server
+Loss = Literal["call", "answer"]
 
 
 class PageError(Exception):
@@ -32,10 +35,13 @@ def revision(text: str) -> str:
 class SimulatedPage:
     """`texts` and `notebooks` (lists of cells) are what is open.
 
-    `hears` False: wake-ups do not arrive. `answers` False: it acts and never says so.
+    `hears` False: wake-ups do not arrive. `answers` False: it acts and never says so. `losses`
+    says what is lost of the next calls by method; then calls go well again.
     """
 
-    def __init__(self, host_id: str = "page", *, store: Store | None = None) -> None:
+    def __init__(
+        self, host_id: str = "page", *, store: Store | None = None, load: Load | None = None
+    ) -> None:
         self.host_id = HostId(host_id)
         self.texts: dict[str, str] = {}
         self.notebooks: dict[str, list[dict[str, Any]]] = {}
@@ -44,9 +50,14 @@ class SimulatedPage:
         self.active: str | None = None
         self.hears = True
         self.answers = True
+        self.losses: dict[str, list[Loss]] = {}
         self.running: set[str] = set()
         self.calls: list[HostCall] = []
         self._store = store
+        self._load = load
+        # what was last loaded or saved, to merge with
+        self.on_disk: dict[str, Any] = {}
+        self._answers: dict[str, HostAnswer] = {}
         self._hosts: Hosts | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -59,11 +70,23 @@ class SimulatedPage:
     def register(self) -> None:
         assert self._hosts is not None
         documents = [
-            HeldDocument(path=path, type=kind, dirty=path in self.dirty, active=path == self.active)
+            HeldDocument(
+                path=path,
+                type=kind,
+                dirty=path in self.dirty,
+                active=path == self.active,
+                revision=self._revision(path),
+            )
             for kind, held in (("file", self.texts), ("notebook", self.notebooks))
             for path in held
         ]
         self._hosts.register(self.host_id, RegisterHost(documents=tuple(documents)))
+
+    def _revision(self, path: str) -> str:
+        if path in self.texts:
+            return revision(self.texts[path])
+        parts = (f"{c['cell_id']}\n{c['cell_type']}\n{c['source']}\0" for c in self.notebooks[path])
+        return revision("".join(parts))
 
     def close(self) -> None:
         assert self._hosts is not None
@@ -88,11 +111,15 @@ class SimulatedPage:
             self.register()
             return
         for call in waiting:
+            lost = self.losses.get(call.method)
+            loss = lost.pop(0) if lost else None
+            if loss == "call":
+                continue
             self.calls.append(call)
-            answer = await self._answer(call)
-            if self.answers:
-                self.register()
-                self._hosts.answer(self.host_id, CallId(call.call_id), answer)
+            if call.call_id not in self._answers:
+                self._answers[call.call_id] = await self._answer(call)
+            if self.answers and loss is None:
+                self._hosts.answer(self.host_id, CallId(call.call_id), self._answers[call.call_id])
 
     async def _answer(self, call: HostCall) -> HostAnswer:
         act = getattr(self, f"_{call.method}")
@@ -126,15 +153,77 @@ class SimulatedPage:
             getattr(self, f"_op_{edit.pop('op')}")(cells, **edit)
         self.notebooks[path] = cells
         self.dirty.add(path)
-        return {}
+        return {"cells": {cell["cell_id"]: self._cell_revision(cell) for cell in cells}}
 
     async def _save(self, path: str) -> dict[str, Any]:
         if self._store is None:
             raise PageError("write_failed", "this page cannot save")
-        held = self.notebooks if path in self.notebooks else self.texts
-        await self._store(path, held[path])
-        self.dirty.discard(path)
+        held = self._held(path)
+        await self._store(path, held)
+        self.on_disk[path] = held
+        if self._held(path) is held:
+            self.dirty.discard(path)
         return {}
+
+    async def _look_on_disk(self, path: str) -> dict[str, Any]:
+        """A clean document follows its file; a dirty notebook is merged with it, cell by cell."""
+        assert self._load is not None
+        disk = await self._load(path)
+        if disk is None:
+            return {"outcome": "missing"}
+        if _contents(disk) == _contents(self._held(path)):
+            self.on_disk[path] = disk
+            return {"outcome": "same"}
+        if path not in self.dirty:
+            self._set(path, disk)
+            self.on_disk[path] = disk
+            return {"outcome": "refreshed"}
+        if path in self.texts:
+            return {"outcome": "conflict"}
+        before = {c["cell_id"]: c for c in self.on_disk.get(path, [])}
+        self._set(path, _merged(before, self.notebooks[path], disk))
+        self.on_disk[path] = disk
+        return {"outcome": "merged"}
+
+    def _held(self, path: str) -> Any:
+        return self.texts[path] if path in self.texts else self.notebooks[path]
+
+    def _set(self, path: str, content: Any) -> None:
+        (self.texts if path in self.texts else self.notebooks)[path] = content
+
+    def _cell_revision(self, cell: dict[str, Any]) -> str:
+        return revision(f"{cell['cell_type']}\n{cell['source']}")
+
+    # -- what the user does ----------------------------------------------------------------------
+
+    def user_types(self, path: str, cell_id: str, text: str) -> bool:
+        """Types at the end of a cell; False when it is not there."""
+        cells = [dict(cell) for cell in self.notebooks[path]]
+        for cell in _with_id(cells, cell_id):
+            cell["source"] += text
+        return self._user_changes(path, cells)
+
+    def user_moves(self, path: str, cell_id: str, position: int) -> bool:
+        moved = _with_id(self.notebooks[path], cell_id)
+        cells = [cell for cell in self.notebooks[path] if cell["cell_id"] != cell_id]
+        cells[position:position] = moved
+        return self._user_changes(path, cells)
+
+    def user_deletes(self, path: str, cell_id: str) -> bool:
+        cells = [cell for cell in self.notebooks[path] if cell["cell_id"] != cell_id]
+        return self._user_changes(path, cells)
+
+    async def user_saves(self, path: str) -> None:
+        await self._save(path)
+        self.register()
+
+    def _user_changes(self, path: str, cells: list[dict[str, Any]]) -> bool:
+        if _contents(cells) == _contents(self.notebooks[path]):
+            return False
+        self.notebooks[path] = cells
+        self.dirty.add(path)
+        self.register()
+        return True
 
     # -- edits -----------------------------------------------------------------------------------
 
@@ -211,6 +300,28 @@ class SimulatedPage:
         self.running.discard(cell_id)
         for cell in _with_id(held, cell_id):
             cell.update(execution_count=execution_count, timing=timing)
+
+
+def _contents(content: Any) -> Any:
+    if isinstance(content, str):
+        return content
+    return [(cell["cell_id"], cell["cell_type"], cell["source"]) for cell in content]
+
+
+def _merged(
+    before: dict[str, dict[str, Any]], mine: list[dict[str, Any]], disk: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The user's cells, and what others did on disk to cells that the user left alone."""
+    theirs = {cell["cell_id"]: cell for cell in disk}
+    merged = []
+    for cell in mine:
+        old, new = before.get(cell["cell_id"]), theirs.get(cell["cell_id"])
+        untouched = old is not None and old["source"] == cell["source"]
+        if untouched and new is None:
+            continue
+        merged.append(new if untouched and new is not None else cell)
+    known = {cell["cell_id"] for cell in mine} | before.keys()
+    return [*merged, *(cell for cell in disk if cell["cell_id"] not in known)]
 
 
 def _with_id(cells: list[dict[str, Any]], cell_id: str) -> list[dict[str, Any]]:

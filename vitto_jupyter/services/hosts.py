@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from ..agent.ports import Clock
 from ..errors import (
-    DeadlineExceeded,
     DocumentNotFound,
     EditConflict,
     NotFound,
@@ -25,7 +24,7 @@ from ..protocol.base import CallId, HostId, JsonObject, new_id
 from ..protocol.context import Diagnostic
 from ..protocol.requests import HeldDocument, HostAnswer, HostCall, HostCallsReply, RegisterHost
 from ..workspace.base import Seen
-from ..workspace.pages import PageGone
+from ..workspace.pages import PageGone, Unanswered
 from ..workspace.paths import shown
 
 LIMIT_HOSTS = 50
@@ -33,7 +32,6 @@ LIMIT_CALLS = 200
 LIMIT_DIAGNOSTICS = 500
 _LIMIT_ENDED = 1000
 _LIMIT_SILENT = 500
-_SILENT_KEPT_S = 600.0
 
 _ERRORS: dict[str, type[ToolError]] = {
     "edit_conflict": EditConflict,
@@ -41,7 +39,8 @@ _ERRORS: dict[str, type[ToolError]] = {
     "write_failed": WriteFailed,
     "not_text": NotText,
 }
-_READS = frozenset({"read_text", "read_notebook"})
+_READS = frozenset({"read_text", "read_notebook", "output_part"})
+_WRITES = frozenset({"write_text", "edit_notebook"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,8 @@ class Hosts:
         self._hosts: OrderedDict[HostId, RegisterHost] = OrderedDict()  # latest word last
         self._calls: dict[CallId, _Call] = {}
         self._ended: OrderedDict[CallId, HostId] = OrderedDict()
-        self._silent: OrderedDict[tuple[HostId, str], float] = OrderedDict()
+        # documents with unsaved changes in pages that fell silent, the oldest first
+        self._silent: OrderedDict[tuple[HostId, str], None] = OrderedDict()
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, changed: Callable[[], None]) -> None:
@@ -95,9 +95,13 @@ class Hosts:
     # -- what pages say --------------------------------------------------------------------------
 
     def register(self, host_id: HostId, body: RegisterHost) -> None:
-        """All that the page holds now; replaces what it said before."""
-        self._forget_silence(host_id)
-        self._hosts.pop(host_id, None)
+        """All that the page holds now; replaces what it said before.
+
+        What it opened newly is the user's choice of version: silent pages count no more there.
+        """
+        before = self._hosts.pop(host_id, None)
+        known = {document.path for document in before.documents} if before else set()
+        self._forget_silence(host_id, {document.path for document in body.documents} - known)
         if body.closing:
             self._drop_calls(host_id)
         else:
@@ -139,19 +143,47 @@ class Hosts:
     # -- who holds what --------------------------------------------------------------------------
 
     def holder(self, path: str) -> HostId | None:
-        """The one page that acts on the document: where it is active, else the latest to register.
+        """The one page that acts on the document, see `holders`."""
+        return next(iter(self.holders(path)), None)
 
-        With several pages on one document each has its own copy; the others must not act.
+    def holders(self, path: str) -> tuple[HostId, ...]:
+        """The pages that hold the document: where it is active first, then where it has unsaved
+        changes, then the latest to register.
+
+        Each has a copy of its own; only the first acts.
         """
-        held = [(host_id, document) for host_id, document in self._documents(path)]
-        active = [host_id for host_id, document in held if document.active]
-        return active[-1] if active else held[-1][0] if held else None
+        held = sorted(
+            reversed(list(self._documents(path))), key=lambda h: (not h[1].active, not h[1].dirty)
+        )
+        return tuple(host_id for host_id, _ in held)
+
+    def held_paths(self) -> tuple[str, ...]:
+        return tuple({d.path: None for body in self._hosts.values() for d in body.documents})
+
+    def also_open(self, path: str) -> str:
+        """In words, what other pages than the holder have of it that differs from its copy."""
+        held = dict(self._documents(path))
+        acting = self.holder(path)
+        others = [document for host_id, document in held.items() if host_id != acting]
+        if acting is None or (not others and not self.has_unsaved(path)):
+            return ""
+        differing = [d for d in others if not d.revision or d.revision != held[acting].revision]
+        if self.has_unsaved(path):
+            return "A page that fell silent holds unsaved changes of it, which are not in this one."
+        if any(document.dirty for document in differing):
+            return (
+                f"It is open in {_tabs(len(held))}; the other one has unsaved changes, "
+                "which are not in this one."
+            )
+        if any(document.revision for document in differing):
+            return f"It is open in {_tabs(len(held))}; the other one shows another version."
+        return ""
 
     def has_unsaved(self, path: str) -> bool:
-        """Whether a page that fell silent a short time ago holds unsaved changes of it."""
-        now = self._clock.monotonic()
-        while self._silent and next(iter(self._silent.values())) <= now:
-            self._silent.popitem(last=False)
+        """Whether a page that fell silent holds unsaved changes of it.
+
+        That counts until it is heard of again, or the user opens the document anew.
+        """
         return any(silent_path == path for _, silent_path in self._silent)
 
     def seen(self) -> Seen:
@@ -168,10 +200,16 @@ class Hosts:
     # -- calling ---------------------------------------------------------------------------------
 
     async def call(
-        self, path: str, method: str, params: JsonObject, *, timeout_s: float
+        self,
+        path: str,
+        method: str,
+        params: JsonObject,
+        *,
+        timeout_s: float,
+        host_id: HostId | None = None,
     ) -> JsonObject:
-        """Ask the holder of `path`; see HostCaller for what is raised."""
-        host_id = self.holder(path)
+        """Ask the holder of `path`, or the page `host_id`; see HostCaller for what is raised."""
+        host_id = host_id or self.holder(path)
         if host_id is None:
             raise PageGone(path, unsaved=self._wake_silent(path))
         if len(self._calls) >= LIMIT_CALLS:
@@ -185,12 +223,18 @@ class Hosts:
         self._calls[call_id] = call
         try:
             await self._until_fetched(call, path)
+            before = self._hosts.get(host_id)
+            marked = self._mark(host_id, path, dirty=True) if method in _WRITES else None
             async with asyncio.timeout(timeout_s):
                 answer = await call.answer
         except TimeoutError as err:
             raise _no_answer(path, method, timeout_s) from err
         finally:
             self._end(call_id)
+        if answer is None and method in _WRITES and call.handed_out_at is not None:
+            raise Unanswered(
+                f"The page that held {shown(path)} was closed before it answered.", closed=True
+            )
         if answer is None and method == "save":
             raise WriteFailed(
                 f"The page that held {shown(path)} was closed before it said that it has saved.",
@@ -199,7 +243,13 @@ class Hosts:
         if answer is None:
             # What a closed page had not saved is gone, so the file alone counts.
             raise PageGone(path, unsaved=False)
-        return _value_of(answer)
+        if _is_error(answer) and marked is not None and self._hosts.get(host_id) is marked:
+            self._hosts[host_id] = before  # refused: all is as it was
+        value = _value_of(answer)
+        dirty = False if method == "save" else value.get("dirty")
+        if isinstance(dirty, bool):
+            self._mark(host_id, path, dirty=dirty)
+        return value
 
     async def _until_fetched(self, call: _Call, path: str) -> None:
         """Wake the page until it fetches the call; forget it when it does not.
@@ -235,13 +285,24 @@ class Hosts:
             return False
         return call.handed_out_at is None or now - call.handed_out_at >= self._patience.again_s
 
+    def _mark(self, host_id: HostId, path: str, *, dirty: bool) -> RegisterHost | None:
+        """Note what a call does to the page's copy: it may fall silent before it registers."""
+        body = self._hosts.get(host_id)
+        if body is None:
+            return None
+        documents = tuple(
+            document.model_copy(update={"dirty": dirty}) if document.path == path else document
+            for document in body.documents
+        )
+        self._hosts[host_id] = body.model_copy(update={"documents": documents})
+        return self._hosts[host_id]
+
     def _fall_silent(self, host_id: HostId) -> None:
-        """Forget a page, but for a while not that it holds unsaved changes."""
+        """Forget a page, but not that it holds unsaved changes."""
         body = self._hosts.pop(host_id, None)
-        until = self._clock.monotonic() + _SILENT_KEPT_S
         for document in body.documents if body else ():
             if document.dirty:
-                self._silent[host_id, document.path] = until
+                self._silent[host_id, document.path] = None
         while len(self._silent) > _LIMIT_SILENT:
             self._silent.popitem(last=False)
 
@@ -255,8 +316,8 @@ class Hosts:
             self._wake(host_id)
         return bool(silent) and self.has_unsaved(path)
 
-    def _forget_silence(self, host_id: HostId) -> None:
-        for key in [key for key in self._silent if key[0] == host_id]:
+    def _forget_silence(self, host_id: HostId, opened: set[str]) -> None:
+        for key in [key for key in self._silent if key[0] == host_id or key[1] in opened]:
             del self._silent[key]
 
     def _drop_calls(self, host_id: HostId) -> None:
@@ -273,18 +334,26 @@ class Hosts:
             self._ended.popitem(last=False)
 
 
-def _no_answer(path: str, method: str, timeout_s: float) -> DeadlineExceeded:
+def _tabs(count: int) -> str:
+    return "two tabs" if count == 2 else f"{count} tabs"
+
+
+def _no_answer(path: str, method: str, timeout_s: float) -> Unanswered:
     waited = f"The page that holds {shown(path)} did not answer in {timeout_s:g} s"
     if method in _READS:
-        return DeadlineExceeded(f"{waited}; nothing was read.", hint="Try again.")
-    return DeadlineExceeded(
+        return Unanswered(f"{waited}; nothing was read.", hint="Try again.")
+    return Unanswered(
         f"{waited}. Whether it made the change is unknown.",
         hint="Read the document again before any other edit.",
     )
 
 
+def _is_error(answer: HostAnswer) -> bool:
+    return answer.error_code is not None or answer.error is not None
+
+
 def _value_of(answer: HostAnswer) -> JsonObject:
-    if answer.error_code is None and answer.error is None:
+    if not _is_error(answer):
         return answer.value or {}
     error = _ERRORS.get(answer.error_code or "", ToolError)
     raise error(answer.error or "The page could not do this and did not say why.")

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ..errors import ToolError
 from ..protocol.base import JsonObject
-from .base import Cell, CellType, InsertCells, Notebook, NotebookEdit
+from .base import Cell, CellType, Notebook, NotebookEdit
 from .notebook_outputs import joined_output
 
 _WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
@@ -36,6 +36,8 @@ class _CellAnswer(_Answer):
     source: str
     execution_count: int | None = None
     outputs: tuple[JsonObject, ...] = ()
+    edited_since_run: bool | None = None
+    kernel_gone: bool | None = None
 
 
 class NotebookAnswer(_Answer):
@@ -43,6 +45,19 @@ class NotebookAnswer(_Answer):
     kernel_name: str = ""
     language: str = ""
     dirty: bool
+    read_only: str = ""
+
+
+class EditAnswer(_Answer):
+    """The revisions of the touched cells as they will be saved; None: an older page."""
+
+    cells: dict[str, str | None] | None = None
+
+
+class OutputPartAnswer(_Answer):
+    text: str
+    start: int
+    total_chars: int
 
 
 A = TypeVar("A", bound=_Answer)
@@ -68,12 +83,10 @@ def edit_json(edit: NotebookEdit) -> JsonObject:
     """An edit with its class as `op`, for example `replace_source`."""
     op = _WORD_START.sub("_", type(edit).__name__).lower()
     fields: dict[str, Any] = asdict(edit)
-    if isinstance(edit, InsertCells):
-        fields["cells"] = list(fields["cells"])
-    return {"op": op, **fields}
+    return {"op": op, **{k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}}
 
 
-def notebook_of(answer: NotebookAnswer, *, path: str) -> Notebook:
+def notebook_of(answer: NotebookAnswer, *, path: str, also_open: str = "") -> Notebook:
     cells = tuple(
         Cell(
             cell.cell_id,
@@ -82,7 +95,18 @@ def notebook_of(answer: NotebookAnswer, *, path: str) -> Notebook:
             str(number),
             cell.execution_count,
             tuple(joined_output(output) for output in cell.outputs),
+            cell.edited_since_run,
+            cell.kernel_gone,
         )
         for number, cell in enumerate(answer.cells, 1)
     )
-    return Notebook(path, cells, answer.kernel_name, answer.language, held=True, dirty=answer.dirty)
+    return Notebook(
+        path,
+        cells,
+        answer.kernel_name,
+        answer.language,
+        held=True,
+        dirty=answer.dirty,
+        read_only=answer.read_only,
+        also_open=also_open,
+    )

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
-from ..errors import DocumentNotFound, EditConflict, WriteFailed
+from ..errors import DeadlineExceeded, DocumentNotFound, EditConflict, ToolError, WriteFailed
 from ..protocol.base import JsonObject
 from . import host_wire
 from .base import (
@@ -14,13 +14,17 @@ from .base import (
     Entry,
     Notebook,
     NotebookEdit,
+    OutputPart,
     Revision,
+    SourceEdit,
     TextDocument,
     revision_of,
 )
+from .disk_watch import DiskWatch
+from .edit_outcome import Outcome, misread_cell, outcome_of
 from .live_runs import LiveRuns
 from .output_fold import split_edits
-from .pages import ANSWER_TIMEOUT_S, HostCaller, Pages
+from .pages import ANSWER_TIMEOUT_S, HostCaller, Pages, Unanswered
 from .paths import api_path, shown
 from .text_codec import normalised
 
@@ -37,6 +41,7 @@ class LiveDocuments:
         self._pages = Pages(hosts, timeout_s=timeout_s)
         self._fallback = fallback
         self._runs = LiveRuns(self._pages, fallback)
+        self._disk = DiskWatch(self._pages, fallback)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._delivery: asyncio.Task[None] | None = None
 
@@ -59,7 +64,10 @@ class LiveDocuments:
         value = await self._ask_to_read(path, "read_text")
         if value is None:
             return await self._fallback.read_text(path)
-        return _document(path, value)
+        return self._document(path, value)
+
+    async def raw_text(self, path: str) -> TextDocument:
+        return await self._fallback.raw_text(path)
 
     async def write_text(self, path: str, text: str, *, base: Revision | None) -> TextDocument:
         path = api_path(path)
@@ -68,15 +76,15 @@ class LiveDocuments:
                 f"{shown(path)} is open in a page; nothing was written.", hint="Read it first."
             )
         wanted = normalised(text)
-        value = await self._pages.ask(path, "write_text", base=base, text=wanted)
+        try:
+            value = await self._pages.ask(path, "write_text", base=base, text=wanted)
+        except Unanswered as err:
+            return await self._written_after_all(path, wanted, base=base, lost=err)
         if value is None:
             return await self._fallback.write_text(path, text, base=base)
-        found = _document(path, value)
+        found = self._document(path, value)
         if found.text != wanted:
-            raise WriteFailed(
-                f"{shown(path)} was edited in the page, but reads back differently.",
-                hint="Read it again before any other edit.",
-            )
+            raise _reads_back_differently(shown(path))
         return found
 
     async def read_notebook(self, path: str) -> Notebook:
@@ -86,15 +94,28 @@ class LiveDocuments:
         if value is None:
             return await self._fallback.read_notebook(path)
         answer = host_wire.parsed(host_wire.NotebookAnswer, value)
-        return host_wire.notebook_of(answer, path=path)
+        return host_wire.notebook_of(answer, path=path, also_open=self._pages.also_open(path))
+
+    async def output_part(
+        self, path: str, cell_id: str, index: int, *, field: str, start: int, count: int
+    ) -> OutputPart:
+        path = api_path(path)
+        wanted = {"cell_id": cell_id, "index": index, "field": field}
+        value = await self._pages.ask(path, "output_part", **wanted, start=start, count=count)
+        if value is None:
+            return await self._fallback.output_part(
+                path, cell_id, index, field=field, start=start, count=count
+            )
+        part = host_wire.parsed(host_wire.OutputPartAnswer, value)
+        return OutputPart(part.text, part.start, part.total_chars)
 
     async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> None:
         path = api_path(path)
         sources, runs = split_edits(edits)
         await self._deliver(path)
         async with self._lock(path):
-            if sources and not await self._pages.edit_notebook(path, sources):
-                await self._fallback.edit_notebook(path, sources)
+            if sources:
+                await self._edit_sources(path, sources)
             if runs:
                 await self._runs.apply(path, runs)
 
@@ -102,6 +123,56 @@ class LiveDocuments:
         path = api_path(path)
         if await self._pages.ask(path, "save") is None:
             await self._fallback.save(path)
+
+    def follow_disk(self) -> None:
+        self._disk.look_soon()
+
+    # -- calls that were not answered --------------------------------------------------------
+
+    async def _edit_sources(self, path: str, edits: Sequence[SourceEdit]) -> None:
+        sent = [host_wire.edit_json(edit) for edit in edits]
+        try:
+            value = await self._pages.ask(path, "edit_notebook", edits=sent)
+        except Unanswered as err:
+            outcome = await self._outcome(path, edits)
+            if outcome == "not made" and err.closed:
+                # what the closed page had is gone: whatever counts now gets the edit
+                await self._edit_sources(path, edits)
+            elif outcome != "made":
+                raise _unanswered(path, outcome) from err
+            return
+        if value is None:
+            await self._fallback.edit_notebook(path, edits)
+            return
+        revisions = host_wire.parsed(host_wire.EditAnswer, value).cells
+        misread = None if revisions is None else misread_cell(edits, revisions)
+        if misread is not None:
+            raise _reads_back_differently(f"Cell {misread} of {shown(path)}")
+
+    async def _outcome(self, path: str, edits: Sequence[SourceEdit]) -> Outcome:
+        """Whether the edits were made, by what is there now: in a page, or in the file."""
+        try:
+            return outcome_of(edits, await self.read_notebook(path))
+        except ToolError:
+            return "not known"
+
+    async def _written_after_all(
+        self, path: str, text: str, *, base: Revision | None, lost: Unanswered
+    ) -> TextDocument:
+        """What is there, if it is `text`.
+
+        Raises:
+            ToolError: it is not, or nobody can tell.
+        """
+        try:
+            found = await self.read_text(path)
+        except ToolError:
+            raise _unanswered(path, "not known") from lost
+        if found.text == text:
+            return found
+        if lost.closed:
+            return await self.write_text(path, text, base=base)
+        raise _unanswered(path, "not made" if found.revision == base else "not known") from lost
 
     # -- results that wait for a page ------------------------------------------------------------
 
@@ -111,6 +182,7 @@ class LiveDocuments:
             self._delivery = asyncio.get_running_loop().create_task(self._deliver_all())
 
     async def close(self) -> None:
+        await self._disk.close()
         if self._delivery is not None:
             self._delivery.cancel()
             await asyncio.wait({self._delivery})
@@ -132,6 +204,18 @@ class LiveDocuments:
         except DocumentNotFound:
             return None  # closed in the page a moment ago
 
+    def _document(self, path: str, value: JsonObject) -> TextDocument:
+        """The revision is that of the text as the page has it: it compares with its own."""
+        answer = host_wire.parsed(host_wire.TextAnswer, value)
+        return TextDocument(
+            path,
+            normalised(answer.text),
+            revision_of(answer.text),
+            held=True,
+            dirty=answer.dirty,
+            also_open=self._pages.also_open(path),
+        )
+
     def _lock(self, path: str) -> asyncio.Lock:
         lock = self._locks.get(path)
         if lock is None:
@@ -139,8 +223,22 @@ class LiveDocuments:
         return lock
 
 
-def _document(path: str, value: JsonObject) -> TextDocument:
-    """The revision is that of the text as the page has it: it compares with its own."""
-    answer = host_wire.parsed(host_wire.TextAnswer, value)
-    text, dirty = answer.text, answer.dirty
-    return TextDocument(path, normalised(text), revision_of(text), held=True, dirty=dirty)
+def _reads_back_differently(what: str) -> WriteFailed:
+    return WriteFailed(
+        f"{what} was edited in the page, but reads back differently.",
+        hint="Read it again before any other edit.",
+    )
+
+
+def _unanswered(path: str, outcome: Outcome) -> ToolError:
+    lead = f"The page that holds {shown(path)} did not answer"
+    if outcome == "not made":
+        return WriteFailed(
+            f"{lead}. Reading it again shows that nothing was changed.",
+            code="not_made",
+            hint="Try again.",
+        )
+    return DeadlineExceeded(
+        f"{lead}, and it could not be found out whether it made the change.",
+        hint="Read the document again before any other edit.",
+    )

@@ -125,6 +125,9 @@ class MemoryDocuments:
             raise DocumentNotFound(f'There is no file "{path}".')
         return self._document(path)
 
+    async def raw_text(self, path: str) -> TextDocument:
+        return self._document(api_path(path))
+
     async def write_text(self, path: str, text: str, *, base: Revision | None) -> TextDocument:
         path = api_path(path)
         exists = path in self.disk or path in self._notebooks or path in self._all_folders()
@@ -173,6 +176,9 @@ class MemoryDocuments:
             raise EditConflict(f'"{path}" exists already; nothing was written.')
         self._store(path, Notebook(path, (), kernel_name, language))
         return await self.read_notebook(path)
+
+    def follow_disk(self) -> None:
+        """Nothing to do: held documents are compared with nothing."""
 
     async def save(self, path: str) -> None:
         if path in self._notebooks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..errors import ToolError
+from ..errors import DeadlineExceeded, ToolError
 from ..protocol.base import HostId, JsonObject
 from . import host_wire
 from .base import NotebookEdit
@@ -31,23 +31,49 @@ class PageGone(ToolError):
         self.unsaved = unsaved
 
 
+class Unanswered(DeadlineExceeded):
+    """The page fetched the call and did not answer: whether it acted must be found out.
+
+    `closed` tells whether it was closed meanwhile; else it may still be at work.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", closed: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.closed = closed
+
+
 class HostCaller(Protocol):
     """The way to the pages."""
 
     def holder(self, path: str) -> HostId | None:
         """The page that is asked about the document; None when no page holds it."""
 
+    def holders(self, path: str) -> tuple[HostId, ...]:
+        """All pages that hold the document, the one that is asked first."""
+
+    def held_paths(self) -> tuple[str, ...]:
+        """The documents that pages hold."""
+
+    def also_open(self, path: str) -> str:
+        """In words, that other pages hold other versions of the document; "" when none does."""
+
     def has_unsaved(self, path: str) -> bool:
         """Whether a page that fell silent holds unsaved changes of it."""
 
     async def call(
-        self, path: str, method: str, params: JsonObject, *, timeout_s: float
+        self,
+        path: str,
+        method: str,
+        params: JsonObject,
+        *,
+        timeout_s: float,
+        host_id: HostId | None = None,
     ) -> JsonObject:
-        """What the holder answers.
+        """What the holder, or the page `host_id`, answers.
 
         Raises:
             PageGone: nobody acted; pages that fell silent with unsaved changes are woken.
-            DeadlineExceeded: the page fetched the call and did not answer.
+            Unanswered: the page fetched the call and did not answer.
             EditConflict, DocumentNotFound, WriteFailed, NotText, ToolError: as the page says.
         """
 
@@ -61,6 +87,12 @@ class Pages:
 
     def holder(self, path: str) -> HostId | None:
         return self._hosts.holder(path)
+
+    def held_paths(self) -> tuple[str, ...]:
+        return self._hosts.held_paths()
+
+    def also_open(self, path: str) -> str:
+        return self._hosts.also_open(path)
 
     def are_holding(self, path: str) -> bool:
         """Whether the document is in a page, one that fell silent with unsaved changes too."""
@@ -79,6 +111,21 @@ class Pages:
         if self._hosts.has_unsaved(path):
             await self._hosts.call(path, method, params, timeout_s=0)  # raises, and wakes the page
         return None
+
+    async def look_on_disk(self, path: str) -> None:
+        """Have every page that holds the document compare it with its file.
+
+        Raises:
+            ToolError: a page did not, or could not.
+        """
+        for host_id in self._hosts.holders(path):
+            await self._hosts.call(
+                path,
+                "look_on_disk",
+                {"path": path},
+                timeout_s=self._timeout_s,
+                host_id=host_id,
+            )
 
     async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> bool:
         """True when a page made the edits."""

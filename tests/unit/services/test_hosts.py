@@ -214,7 +214,7 @@ async def test_all_waiting_calls_learn_of_the_unsaved_changes(hasty: Hosts) -> N
     assert [getattr(result, "unsaved", None) for result in results] == [True] * 3
 
 
-async def test_unsaved_changes_count_until_the_page_is_back_or_long_gone(
+async def test_unsaved_changes_count_until_the_page_is_heard_of_or_the_document_opened_anew(
     hasty: Hosts, clock: FakeClock
 ) -> None:
     hasty.register(A, holding("x", dirty=True))
@@ -224,7 +224,9 @@ async def test_unsaved_changes_count_until_the_page_is_back_or_long_gone(
             await ask(hasty, path)
     hasty.register(A, holding("x"))
     assert (hasty.has_unsaved("x"), hasty.has_unsaved("y")) == (False, True)
-    await clock.sleep(600)
+    await clock.sleep(1_000_000)
+    assert hasty.has_unsaved("y")
+    hasty.register(A, holding("x", "y"))
     assert not hasty.has_unsaved("y")
 
 

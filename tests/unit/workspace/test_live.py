@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from vitto_jupyter.workspace.base import (
     DeleteCell,
     EndRun,
     InsertCells,
+    MoveCells,
     NewCell,
     Output,
     ReplaceSource,
@@ -45,6 +47,29 @@ def cell(cell_id: str, source: str) -> dict[str, Any]:
     }
 
 
+REPLACE = ReplaceSource("c1", revision_of("code\ntyped"), "new")
+EDITS: dict[str, Any] = {
+    "replace": [REPLACE],
+    "insert": [InsertCells("c1", (NewCell("code", "x", "c9"),))],
+    "delete": [DeleteCell("c1", revision_of("code\ntyped"))],
+    "move": [MoveCells(("c1",), "end")],
+    "several": [REPLACE, InsertCells("c1", (NewCell("code", "x", "c9"),))],
+}
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    """Wait for what a page does, which no event here tells."""
+    async with asyncio.timeout(5):
+        while not reached():  # noqa: ASYNC110
+            await asyncio.sleep(0)
+
+
+async def until_looked(page: SimulatedPage, path: str) -> None:
+    await until(
+        lambda: ("look_on_disk", path) in [(c.method, c.params["path"]) for c in page.calls]
+    )
+
+
 class Scene:
     """A disk, and pages that have unsaved edits of a.py and n.ipynb."""
 
@@ -62,7 +87,7 @@ class Scene:
             page.wake(host_id)
 
     def open_page(self, host_id: str = "page", *, dirty: bool = True) -> SimulatedPage:
-        page = SimulatedPage(host_id, store=self._store)
+        page = SimulatedPage(host_id, store=self._store, load=self._load)
         page.texts[T] = "page\n"
         page.notebooks[N] = [cell("c1", "typed")]
         page.dirty = {T, N} if dirty else set()
@@ -73,6 +98,11 @@ class Scene:
     async def _store(self, path: str, held: Any) -> None:
         self.saved = (path, held)
         self.saving.set()
+
+    async def _load(self, path: str) -> Any:
+        if path == T:
+            return (await self.disk.read_text(T)).text
+        return [cell(c.cell_id, c.source) for c in (await self.disk.read_notebook(path)).cells]
 
     async def run(self, *edits: Any) -> None:
         await self.live.edit_notebook(N, edits)
@@ -226,13 +256,154 @@ async def test_another_page_with_the_document_takes_over(scene: Scene) -> None:
     assert other.texts[T] == "mine"
 
 
-async def test_an_unanswered_write_is_said_to_be_open(scene: Scene) -> None:
-    page = scene.open_page()
+async def test_a_change_of_a_page_that_answers_nothing_is_not_claimed(scene: Scene) -> None:
+    page = scene.open_page(dirty=False)
     page.answers = False
-    with pytest.raises(DeadlineExceeded, match="unknown"):
+    with pytest.raises(DeadlineExceeded, match="could not be found out"):
         await scene.live.write_text(T, "mine", base=revision_of("page\n"))
-    page.answers = True
+    with pytest.raises(DeadlineExceeded, match="could not be found out"):
+        await scene.run(REPLACE)
+    page.hears = False
+    with pytest.raises(PageGone):  # it was clean, but may have made the change
+        await scene.live.write_text(T, "other", base=revision_of("disk\n"))
+    assert scene.disk.disk[T] == b"disk\n"
+    page.answers = page.hears = True
+    page.register()
     assert (await scene.live.read_text(T)).text == "mine"
+
+
+@pytest.mark.parametrize("edits", [EDITS[name] for name in EDITS], ids=list(EDITS))
+async def test_an_edit_whose_answer_was_lost_is_found_made(scene: Scene, edits: Any) -> None:
+    page = scene.open_page()
+    await scene.run(InsertCells("end", (NewCell("code", "two", "c2"),)))
+    page.losses = {"edit_notebook": ["answer"]}
+    await scene.run(*edits)
+    assert [call.method for call in page.calls][-2:] == ["edit_notebook", "read_notebook"]
+
+
+@pytest.mark.parametrize("edits", [EDITS[name] for name in EDITS], ids=list(EDITS))
+async def test_an_edit_that_never_arrived_is_said_to_have_changed_nothing(
+    scene: Scene, edits: Any
+) -> None:
+    page = scene.open_page()
+    await scene.run(InsertCells("end", (NewCell("code", "two", "c2"),)))
+    before = page.notebooks[N]
+    page.losses = {"edit_notebook": ["call"]}
+    with pytest.raises(WriteFailed, match="nothing was changed") as caught:
+        await scene.run(*edits)
+    assert (caught.value.code, page.notebooks[N]) == ("not_made", before)
+    await scene.run(*edits)
+
+
+async def test_an_edit_is_not_known_when_the_user_changed_the_cell_since(scene: Scene) -> None:
+    page = scene.open_page()
+    page.losses = {"edit_notebook": ["call"]}
+    page.hears = False
+    edit = asyncio.create_task(scene.run(REPLACE))
+    await asyncio.sleep(0)
+    page.hears = True
+    page.wake(page.host_id)
+    page.notebooks[N] = [cell("c1", "typed on")]
+    with pytest.raises(DeadlineExceeded, match="could not be found out"):
+        await edit
+    assert page.cell(N, "c1")["source"] == "typed on"
+
+
+async def test_a_text_whose_answer_was_lost_is_found_written_or_not(scene: Scene) -> None:
+    page = scene.open_page()
+    page.losses = {"write_text": ["answer", "call"]}
+    written = await scene.live.write_text(T, "mine", base=revision_of("page\n"))
+    assert (written.text, page.texts[T]) == ("mine", "mine")
+    with pytest.raises(WriteFailed, match="nothing was changed"):
+        await scene.live.write_text(T, "more", base=written.revision)
+    assert page.texts[T] == "mine"
+
+
+async def test_a_page_closed_in_mid_call_leaves_the_edit_to_the_file(scene: Scene) -> None:
+    page = scene.open_page()
+    page.notebooks[N] = [cell("c1", "1")]
+    page.answers = False
+    base = revision_of("code\n1")
+    edit = asyncio.create_task(scene.run(ReplaceSource("c1", base, "mine")))
+    await until(lambda: page.cell(N, "c1")["source"] == "mine")
+    page.close()
+    await edit
+    assert scene.disk.saved_notebook(N).cells[0].source == "mine"
+
+
+async def test_a_page_that_saved_the_edit_and_closed_has_made_it(scene: Scene) -> None:
+    page = scene.open_page()
+    page.notebooks[N] = [cell("c1", "1")]
+    page.answers = False
+    base = revision_of("code\n1")
+    edit = asyncio.create_task(scene.run(ReplaceSource("c1", base, "mine")))
+    await until(lambda: page.cell(N, "c1")["source"] == "mine")
+    scene.disk.user_writes_cell(N, "c1", "mine")
+    page.close()
+    await edit
+    assert scene.disk.saved_notebook(N).cells[0].source == "mine"
+
+
+async def test_a_cell_that_will_be_saved_differently_is_no_success(scene: Scene) -> None:
+    page = scene.open_page()
+
+    async def half_done(path: str, edits: Any) -> dict[str, Any]:
+        return {"cells": {"c1": revision_of("code\nsomething else")}}
+
+    page._edit_notebook = half_done  # type: ignore[method-assign]
+    with pytest.raises(WriteFailed, match="reads back differently"):
+        await scene.run(REPLACE)
+
+
+# -- several pages -------------------------------------------------------------------------------
+
+
+async def test_of_two_tabs_the_active_one_acts_and_the_other_is_told_of(scene: Scene) -> None:
+    active = scene.open_page("active")
+    active.active = N
+    active.register()
+    other = scene.open_page("other")
+    other.notebooks[N] = [cell("c1", "older"), cell("c2", "mine")]
+    other.register()
+    notebook = await scene.live.read_notebook(N)
+    assert [c.source for c in notebook.cells] == ["typed"]
+    assert "two tabs; the other one has unsaved changes" in notebook.also_open
+    await scene.run(REPLACE)
+    assert active.cell(N, "c1")["source"] == "new"
+    assert [c["source"] for c in other.notebooks[N]] == ["older", "mine"]
+
+
+async def test_two_tabs_with_the_same_content_are_as_one(scene: Scene) -> None:
+    scene.open_page("a")
+    scene.open_page("b")
+    assert (await scene.live.read_notebook(N)).also_open == ""
+    assert (await scene.live.read_text(T)).also_open == ""
+
+
+# -- the disk ------------------------------------------------------------------------------------
+
+
+async def test_pages_look_at_files_that_changed_and_only_at_these(scene: Scene) -> None:
+    page = scene.open_page(dirty=False)
+    other = scene.open_page("other", dirty=False)
+    scene.live.follow_disk()
+    for looking in (page, other):
+        await until_looked(looking, N)
+    assert (page.texts[T], other.texts[T]) == ("disk\n", "disk\n")
+    page.calls.clear()
+    other.calls.clear()
+    scene.disk.user_writes(T, "by a command\n")
+    scene.live.follow_disk()
+    await until(lambda: (page.texts[T], other.texts[T]) == ("by a command\n",) * 2)
+    assert {call.params["path"] for call in page.calls} == {T}
+
+
+async def test_looking_at_the_disk_never_fails(scene: Scene) -> None:
+    page = scene.open_page(dirty=False)
+    page.hears = False
+    scene.live.follow_disk()
+    await until(lambda: scene.hosts.holder(T) is None)
+    scene.live.follow_disk()
 
 
 async def test_a_document_that_was_closed_a_moment_ago_is_read_from_the_file(scene: Scene) -> None:
