@@ -8,6 +8,8 @@ import { SessionsPage } from './header/SessionsPage';
 import { LiveRegion } from './parts/LiveRegion';
 import { Problems } from './parts/Problems';
 import { StatusLine } from './parts/StatusLine';
+import { QuestionDock } from './question/QuestionDock';
+import { DetachedRuns } from './runs/DetachedRuns';
 import { Transcript } from './turn/Transcript';
 
 export function App() {
@@ -18,6 +20,8 @@ export function App() {
       {page === 'sessions' ? <SessionsPage /> : <Transcript />}
       <div className="vitto-dock">
         <Problems />
+        <DetachedRuns />
+        <QuestionDock />
         <ApprovalDock />
         <StatusLine />
         <ContextBar />

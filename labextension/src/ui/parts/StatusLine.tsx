@@ -6,16 +6,16 @@ import { phaseWords } from '../words/phase';
 import { duration } from '../words/time';
 import { Age } from './Age';
 import { Icon, Spinner } from './Icon';
-import { StillRunning } from './StillRunning';
+import { StillRunning, unseenRunning } from './StillRunning';
 
 export function StatusLine() {
   const { store, words } = useUi();
   const session = useSession();
   const turn = session && runningTurn(session.transcript);
   if (!session || (!turn && !session.sending)) {
-    return session && session.stillRunning.length > 0 ? <StillRunning session={session} /> : null;
+    return session && unseenRunning(session).length > 0 ? <StillRunning session={session} /> : null;
   }
-  const waiting = turn?.phase?.name === 'approval';
+  const waiting = turn?.phase?.name === 'approval' || turn?.phase?.name === 'question';
   return (
     <div className="vitto-status" role="group" aria-label={words.t('Status')}>
       {waiting ? <Icon name="waiting" /> : <Spinner />}

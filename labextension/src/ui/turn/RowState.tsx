@@ -18,14 +18,20 @@ const ICONS: Readonly<Record<State, IconName>> = {
   cancelled: 'stop'
 };
 
-export function RowState({ state }: { state: State }) {
+interface Props {
+  readonly state: State;
+  /** Said in place of the state's own word. */
+  readonly word?: string;
+}
+
+export function RowState({ state, word: given }: Props) {
   const { t } = useWords();
   const moving = state === 'running' || state === 'requested';
-  const word = stateWord(t, state);
+  const word = given || stateWord(t, state);
   return (
     <span className={`vitto-state vitto-state-${state}`} title={word}>
       {moving ? <Spinner /> : <Icon name={ICONS[state]} />}
-      <span className={isShown(state) ? 'vitto-state-word' : 'vitto-hidden'}>{word}</span>
+      <span className={given || isShown(state) ? 'vitto-state-word' : 'vitto-hidden'}>{word}</span>
     </span>
   );
 }

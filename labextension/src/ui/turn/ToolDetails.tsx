@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useWords } from '../context';
 import { Folded } from '../parts/Folded';
 import { PreviewView } from '../approval/PreviewView';
+import { ShowOutputs } from '../runs/ShowOutputs';
 import type { ToolBlock, ToolResult } from '../../protocol/types';
 import { imagesOf } from '../words/json';
 import { InputView } from './InputView';
@@ -30,6 +31,7 @@ export function ToolDetails({ block }: { block: ToolBlock }) {
           <ResultView result={block.result} />
         </Section>
       )}
+      <ShowOutputs block={block} />
       <TerminalLink block={block} />
     </>
   );

@@ -1,11 +1,13 @@
 /** One tool call as one line that opens to its exact input and result. */
 import { memo, useId, useState } from 'react';
 
-import { useWords } from '../context';
+import { useStore, useWords } from '../context';
 import { Icon } from '../parts/Icon';
 import { PartsView } from '../parts/PartsView';
-import type { ToolBlock } from '../../protocol/types';
+import type { SessionView } from '../../model/session-view';
+import type { RunState, ToolBlock } from '../../protocol/types';
 import { plain } from '../words/parts';
+import { reasonOf, withRun } from '../words/runs';
 import { toolIcon, toolPhrase } from '../words/tool-phrase';
 import { ApprovalRecord } from './ApprovalRecord';
 import { LiveTail } from './LiveTail';
@@ -16,16 +18,21 @@ export const ToolRow = memo(function ToolRow({ block }: { block: ToolBlock }) {
   const words = useWords();
   const [open, setOpen] = useState(false);
   const bodyId = useId();
-  const parts = toolPhrase(words, block);
+  const run = useStore(({ session }) => runOf(session, block.tool_call_id));
+  const shown = withRun(block, run);
+  const parts = toolPhrase(words, shown);
   return (
-    <div className={`vitto-row vitto-row-${block.state}`}>
+    <div className={`vitto-row vitto-row-${shown.state}`}>
       <div className="vitto-row-line" onClick={() => setOpen(!open)}>
         <Icon name={toolIcon(block.name)} />
         <span className="vitto-row-phrase">
           <PartsView parts={parts} />
         </span>
-        <RowTime block={block} />
-        <RowState state={block.state} />
+        <RowTime block={shown} />
+        <RowState
+          state={shown.state}
+          word={run && shown.state === 'running' ? words.t('still running') : ''}
+        />
         <button
           type="button"
           className={`vitto-fold ${open ? 'vitto-unfolded' : ''}`}
@@ -40,7 +47,7 @@ export const ToolRow = memo(function ToolRow({ block }: { block: ToolBlock }) {
           <Icon name="chevron" />
         </button>
       </div>
-      <RowNote block={block} />
+      <RowNote text={run ? reasonOf(run) : errorOf(block)} failed={shown.state === 'failed'} />
       {block.approval && block.approval.decision !== null && (
         <ApprovalRecord approval={block.approval} />
       )}
@@ -55,11 +62,18 @@ export const ToolRow = memo(function ToolRow({ block }: { block: ToolBlock }) {
 });
 
 /** What went wrong, in one line under the row. */
-function RowNote({ block }: { block: ToolBlock }) {
-  const error = block.state === 'failed' ? (block.result?.error ?? '') : '';
+function RowNote({ text, failed }: { text: string; failed: boolean }) {
   // the id in "cell 5 (id 3f2a)" is for the model
-  const line = lastFrame(error).replace(/ \(id [\w-]+\)/g, '');
+  const line = failed ? lastFrame(text).replace(/ \(id [\w-]+\)/g, '') : '';
   return line ? <p className="vitto-row-note">{line}</p> : null;
+}
+
+function errorOf(block: ToolBlock): string {
+  return block.result?.error ?? '';
+}
+
+function runOf(session: SessionView | null, toolCallId: string): RunState | null {
+  return session?.transcript.runs.find(run => run.tool_call_id === toolCallId) ?? null;
 }
 
 /** The line that says what went wrong: the last one of a traceback, else the first. */

@@ -3,24 +3,30 @@ import { assertNever } from '../../protocol/assert-never';
 import type { Block, Transcript, TurnView } from '../../protocol/types';
 import { plain } from './parts';
 import { endWords } from './phase';
+import { questionTitle } from './question';
+import { runPhrase, withRun } from './runs';
 import { toolPhrase, type Words } from './tool-phrase';
 
 export function transcriptText(words: Words, transcript: Transcript): string {
-  const turns = transcript.turns.map(turn => turnText(words, turn));
-  return [`# ${transcript.title}`, ...turns].join('\n\n') + '\n';
+  const turns = transcript.turns.map(turn => turnText(words, transcript, turn));
+  const questions = transcript.questions.map(question => {
+    const title = plain(questionTitle(words, transcript, question));
+    return `_${title}: ${question.prompt.trim()}_`;
+  });
+  return [`# ${transcript.title}`, ...turns, ...questions].join('\n\n') + '\n';
 }
 
-function turnText(words: Words, turn: TurnView): string {
+function turnText(words: Words, transcript: Transcript, turn: TurnView): string {
   const prompt = turn.prompt
     .split('\n')
     .map(line => `> ${line}`)
     .join('\n');
-  const blocks = turn.blocks.map(block => blockText(words, block)).filter(Boolean);
+  const blocks = turn.blocks.map(block => blockText(words, transcript, block)).filter(Boolean);
   const end = turn.state === 'done' ? [] : [`_${endWords(words, turn)}_`];
   return [prompt, ...blocks, ...end].join('\n\n');
 }
 
-function blockText(words: Words, block: Block): string {
+function blockText(words: Words, transcript: Transcript, block: Block): string {
   switch (block.type) {
     case 'text':
       return block.text.trim();
@@ -29,9 +35,13 @@ function blockText(words: Words, block: Block): string {
     case 'notice':
       return `_${block.text}_`;
     case 'tool': {
-      const mark = block.state === 'done' ? '✓' : block.state === 'failed' ? '✗' : '–';
-      const error = block.result?.error;
-      return `- ${mark} ${plain(toolPhrase(words, block))}${error ? `: ${error}` : ''}`;
+      const run = transcript.runs.find(({ tool_call_id }) => tool_call_id === block.tool_call_id);
+      const { state, result } = withRun(block, run ?? null);
+      const mark = state === 'done' ? '✓' : state === 'failed' ? '✗' : '–';
+      const what = run
+        ? plain(runPhrase(words, run, block))
+        : plain(toolPhrase(words, block)) + (result?.error ? `: ${result.error}` : '');
+      return `- ${mark} ${what}`;
     }
     default:
       return assertNever(block);

@@ -1,7 +1,9 @@
 /** What a running turn does now, in words. Pure. */
 import type { SessionView } from '../../model/session-view';
-import type { ToolBlock, TurnView } from '../../protocol/types';
+import type { ToolBlock, Transcript, TurnView } from '../../protocol/types';
 import { plain } from './parts';
+import { questionTitle } from './question';
+import { callOf, runPhrase } from './runs';
 import { toolPhrase, type Words } from './tool-phrase';
 
 /** "Waiting for the model", "Running cell 4", "Waiting for you". Without an age. */
@@ -24,8 +26,9 @@ export function phaseWords(words: Words, turn: TurnView): string {
       return block ? plain(toolPhrase(words, block)) : t('Waiting for the model');
     }
     case 'approval':
-    case 'question':
       return t('Waiting for you');
+    case 'question':
+      return t('Waiting for your answer');
     case 'retrying':
       return t('Retrying');
   }
@@ -61,10 +64,23 @@ export function announcement(words: Words, view: SessionView | null): string {
   if (turn.phase?.name === 'approval') {
     return t('Vitto asks: %1', waitingTitle(turn));
   }
+  const [question] = view.transcript.questions;
+  if (question) {
+    return plain([...questionTitle(words, view.transcript, question), ': ', question.prompt]);
+  }
   if (turn.phase?.name === 'writing') {
     return t('Writing');
   }
-  return turn.state === 'running' ? phaseWords(words, turn) : endWords(words, turn);
+  return turn.state === 'running' ? phaseWords(words, turn) : restWords(words, view.transcript, turn);
+}
+
+/** After a turn: its end, then that of each run that went on without it. */
+function restWords(words: Words, transcript: Transcript, turn: TurnView): string {
+  const ended = transcript.runs.filter(run => run.finished_at !== null);
+  const last = ended[ended.length - 1];
+  return last
+    ? plain(runPhrase(words, last, callOf(transcript, last.tool_call_id)))
+    : endWords(words, turn);
 }
 
 function waitingTitle(turn: TurnView): string {

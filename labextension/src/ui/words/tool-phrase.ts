@@ -75,9 +75,9 @@ function speechOf(words: Words, block: ToolBlock): Speech {
       return speak(['Move %1', 'Moving %1', 'Moved %1'], cells(words, block));
     case 'run_cells':
     case 'run_cell':
-      return speak(['Run %1', 'Running %1', 'Ran %1'], cells(words, block));
+      return speak(['Run %1', 'Running %1', ranForm(metadata)], cells(words, block));
     case 'execute_code':
-      return speak(['Run code', 'Running code', 'Ran code'], []);
+      return speak(['Run code', 'Running code', goesOn(metadata) ? 'Started code' : 'Ran code'], []);
     case 'run_command':
       return runCommand(t, block);
     case 'search_code':
@@ -109,6 +109,15 @@ function speechOf(words: Words, block: ToolBlock): Speech {
 
 function speak(forms: Forms, object: Parts, detail = ''): Speech {
   return { forms, object, detail };
+}
+
+/** A run that went on after its call has only been started by it. */
+function ranForm(metadata: JsonRecord): string {
+  return goesOn(metadata) ? 'Started %1' : 'Ran %1';
+}
+
+function goesOn(metadata: JsonRecord): boolean {
+  return textOf(metadata['state']) === 'running';
 }
 
 function cells(words: Words, block: ToolBlock): Parts {
