@@ -10,12 +10,23 @@ from dataclasses import dataclass, field
 
 from jupyter_server.services.contents.manager import ContentsManager
 
-from ..errors import EditConflict, NotText, WriteFailed
+from ..errors import EditConflict, NotText
 from . import notebook_json, text_codec
-from .base import Entry, Notebook, NotebookEdit, Revision, SourceEdit, TextDocument, revision_of
+from .base import (
+    BeginRun,
+    Entry,
+    Notebook,
+    NotebookEdit,
+    OutputPart,
+    Revision,
+    RunEdit,
+    TextDocument,
+    revision_of,
+)
+from .jupyter_big_files import BigNotebooks
 from .jupyter_files import ContentsFiles
-from .notebook_edit import EditedNotebook, apply_edits
-from .output_fold import Folded, OpenRuns, split_edits
+from .notebook_work import Change, Given, Part, changed, check_bases, part_of, viewed
+from .output_fold import OpenRuns, split_edits
 from .paths import api_path, is_notebook, shown
 from .save_journal import SaveJournal
 
@@ -29,7 +40,7 @@ class _Remembered:
     """What a notebook file does not say: runs that have not ended, and ids of id-less cells."""
 
     runs: OpenRuns = field(default_factory=OpenRuns)
-    given: dict[str, str] = field(default_factory=dict)
+    given: Given = field(default_factory=dict)
 
 
 class JupyterDocuments:
@@ -43,7 +54,12 @@ class JupyterDocuments:
 
     def __init__(self, manager: ContentsManager, journal: SaveJournal | None = None) -> None:
         self._files = ContentsFiles(manager, journal)
+        self._big = BigNotebooks(self._files)
         self._remembered: OrderedDict[str, _Remembered] = OrderedDict()
+
+    async def close(self) -> None:
+        """End the process that reads big files, when there is one."""
+        await self._big.close()
 
     async def entries(self, path: str) -> tuple[Entry, ...]:
         return await self._files.entries(path)
@@ -57,7 +73,10 @@ class JupyterDocuments:
     # -- text ------------------------------------------------------------------------------------
 
     async def read_text(self, path: str) -> TextDocument:
-        path = _text_path(path)
+        return await self.raw_text(_text_path(path))
+
+    async def raw_text(self, path: str) -> TextDocument:
+        path = api_path(path)
         content = await self._files.read(path)
         return _document(path, text_codec.decode(content, name=shown(path)))
 
@@ -86,9 +105,20 @@ class JupyterDocuments:
 
     async def read_notebook(self, path: str) -> Notebook:
         path = _notebook_path(path)
+        if place := await self._big.find(path):
+            return await self._big.read(place, self._given(path))
         content = await self._files.read(path)
-        given = self._remembered[path].given if path in self._remembered else {}
-        return await asyncio.to_thread(_read, content, path, given)
+        return await asyncio.to_thread(_read, content, path, self._given(path))
+
+    async def output_part(
+        self, path: str, cell_id: str, index: int, *, field: str, start: int, count: int
+    ) -> OutputPart:
+        path = _notebook_path(path)
+        part = Part(cell_id, index, field, start, count)
+        if place := await self._big.find(path):
+            return await self._big.part(place, part, self._given(path))
+        content = await self._files.read(path)
+        return await asyncio.to_thread(_part, content, path, part, self._given(path))
 
     async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> None:
         path = _notebook_path(path)
@@ -97,10 +127,13 @@ class JupyterDocuments:
             state = self._state(path)
             open_runs = state.runs.copy()
             runs = open_runs.apply(run_edits)
-            if not sources:
+            change = Change(sources, runs, _bases(run_edits))
+            if not sources and not change.bases:
                 state.runs = open_runs
             if sources or runs.ended or runs.late:
-                await self._change(path, state, sources, runs)
+                await self._change(path, state, change)
+            elif change.bases:
+                await self._check_bases(path, state, change)
             state.runs = open_runs
 
     async def create_notebook(self, path: str, *, kernel_name: str, language: str) -> Notebook:
@@ -111,17 +144,31 @@ class JupyterDocuments:
             self._remembered.pop(path, None)
         return await self.read_notebook(path)
 
+    def follow_disk(self) -> None:
+        """Nothing to do: nothing is held."""
+
     async def save(self, path: str) -> None:
         """Nothing to do: edits are written at once."""
 
-    async def _change(
-        self, path: str, state: _Remembered, edits: Sequence[SourceEdit], runs: Folded
-    ) -> None:
+    async def _change(self, path: str, state: _Remembered, change: Change) -> None:
         """Merge onto the file as it is now: the user may have saved since a run began."""
+        if place := await self._big.find(path):
+            state.given = await self._big.change(place, change, state.given)
+            return
         before = await self._files.read(path)
-        edited = await asyncio.to_thread(_edited, before, path, edits, runs, state.given)
+        edited = await asyncio.to_thread(changed, before, change, path=path, given=state.given)
         await self._files.replace(path, edited.content, before=before)
         state.given = edited.given
+
+    async def _check_bases(self, path: str, state: _Remembered, change: Change) -> None:
+        if place := await self._big.find(path):
+            await self._big.check(place, change.bases, state.given)
+            return
+        content = await self._files.read(path)
+        await asyncio.to_thread(_check, content, path, change.bases, state.given)
+
+    def _given(self, path: str) -> Given:
+        return self._remembered[path].given if path in self._remembered else {}
 
     def _state(self, path: str) -> _Remembered:
         state = self._remembered.setdefault(path, _Remembered())
@@ -157,34 +204,22 @@ def _now(text: str) -> str:
     return f" It is now:\n{text}" if len(text) <= _QUOTE_LIMIT_CHARS else ""
 
 
-def _read(content: bytes, path: str, given: dict[str, str]) -> Notebook:
-    return notebook_json.read(
-        notebook_json.parse(content, name=shown(path)), path=path, given=given
-    )
+def _bases(edits: Sequence[RunEdit]) -> dict[str, Revision]:
+    begun = [edit for edit in edits if isinstance(edit, BeginRun)]
+    return {edit.cell_id: edit.base for edit in begun if edit.base is not None}
 
 
-def _edited(
-    before: bytes,
-    path: str,
-    edits: Sequence[SourceEdit],
-    runs: Folded,
-    given: dict[str, str],
-) -> EditedNotebook:
-    """The checked new bytes; runs in a worker thread."""
-    file = notebook_json.parse(before, name=shown(path))
-    edited = apply_edits(file, edits, runs, given=given)
-    problem = _first_problem(edited.file)
-    if problem and not _first_problem(file):
-        raise WriteFailed(
-            f"The edit would have made {shown(path)} an invalid notebook ({problem}); "
-            "nothing was written."
-        )
-    return edited
+# -- in a thread ---------------------------------------------------------------------------------
 
 
-def _first_problem(file: notebook_json.NotebookFile) -> str:
-    """The first violation of the notebook schema, "" when there is none."""
-    from nbformat.validator import iter_validate  # not before the first edit: opening must be quick
+def _read(content: bytes, path: str, given: Given) -> Notebook:
+    return viewed(notebook_json.parse(content, name=shown(path)), path=path, given=given)
 
-    error = next(iter(iter_validate(file.value)), None)
-    return "" if error is None else str(error).split("\n")[0][:200]
+
+def _part(content: bytes, path: str, part: Part, given: Given) -> OutputPart:
+    return part_of(notebook_json.parse(content, name=shown(path)), part, path=path, given=given)
+
+
+def _check(content: bytes, path: str, bases: dict[str, Revision], given: Given) -> None:
+    file = notebook_json.parse(content, name=shown(path))
+    check_bases(file, bases, path=path, given=given)

@@ -11,29 +11,34 @@ import base64
 import logging
 import os
 import stat
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.fileio import FileManagerMixin
+from jupyter_server.services.contents.largefilemanager import (
+    AsyncLargeFileManager,
+    LargeFileManager,
+)
 from jupyter_server.services.contents.manager import ContentsManager
 from tornado.web import HTTPError
 
 from ..errors import DocumentNotFound, EditConflict, NotText, PathRefused, ToolError, WriteFailed
 from .base import Entry
 from .paths import api_path, parent_of, shown
-from .save_journal import Entry as JournalEntry
 from .save_journal import SaveJournal
 
 LIMIT_BYTES = 200 * 1024 * 1024
+BIG_BYTES = 2_000_000  # from here on a file is not decoded in this process
 _KINDS = (
     (stat.S_ISFIFO, "a pipe (FIFO)"),
     (stat.S_ISSOCK, "a socket"),
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
-_FAULTS = (HTTPError, OSError, ValueError)  # what contents managers raise
+FAULTS = (HTTPError, OSError, ValueError)  # what contents managers raise
 _log = logging.getLogger(__name__)
 
 
@@ -60,8 +65,8 @@ class ContentsFiles:
         path = await self._checked(path)
         try:
             model = await ensure_async(self._manager.get(path, content=False))
-        except _FAULTS as err:
-            raise _read_fault(err, path) from err
+        except FAULTS as err:
+            raise read_fault(err, path) from err
         return _entry_of(model)
 
     async def entries(self, path: str) -> tuple[Entry, ...]:
@@ -73,8 +78,8 @@ class ContentsFiles:
         path = await self._checked(path)
         try:
             model = await ensure_async(self._manager.get(path, type="directory", content=True))
-        except _FAULTS as err:
-            raise _read_fault(err, path) from err
+        except FAULTS as err:
+            raise read_fault(err, path) from err
         found = [_entry_of(child) for child in model["content"] or ()]
         kept = [entry for entry in found if self._is_listed(entry)]
         return tuple(sorted(kept, key=lambda entry: entry.path))
@@ -92,8 +97,8 @@ class ContentsFiles:
             model = await ensure_async(
                 self._manager.get(path, type="file", format=self._format(), content=True)
             )
-        except _FAULTS as err:
-            raise _read_fault(err, path) from err
+        except FAULTS as err:
+            raise read_fault(err, path) from err
         if model["format"] == "text":
             return model["content"].encode("utf-8")
         return base64.b64decode(model["content"])
@@ -113,7 +118,7 @@ class ContentsFiles:
             )
         if not await self._exists(parent_of(path)):
             raise DocumentNotFound(f"There is no folder {shown(parent_of(path))}.")
-        await _to_the_end(self._save(path, content, before=None))
+        await to_the_end(self._save(path, content, before=None))
 
     async def replace(self, path: str, content: bytes, *, before: bytes) -> None:
         """New bytes for a file that holds `before`.
@@ -123,7 +128,40 @@ class ContentsFiles:
         """
         path = await self._checked(path)
         if content != before:
-            await _to_the_end(self._save(path, content, before=before))
+            await to_the_end(self._save(path, content, before=before))
+
+    async def big_file(self, path: str) -> str | None:
+        """Where a file is that is too big to be read here, its links resolved; None for others.
+
+        None also where another way than jupyter_server's own leads to the bytes.
+        """
+        path = await self._checked(path)
+        self._refuse_special(path)
+        if self._local_root() is None or not _is_own(self._manager, "get", "_read_file"):
+            return None
+        os_path = self._os_path(path)
+        try:
+            return os_path if os.stat(os_path).st_size >= BIG_BYTES else None
+        except OSError:
+            return None  # whoever reads it says what is wrong
+
+    async def send(self, path: str, pieces: Sequence[bytes]) -> None:
+        """Save a local file in pieces of UTF-8, as pages upload: large texts would block the loop.
+
+        Raises:
+            HTTPError, OSError, ValueError: what was sent before is there.
+        """
+        model = {"type": "file", "format": "text"}
+        is_chunked = isinstance(self._manager, LargeFileManager | AsyncLargeFileManager)
+        if len(pieces) < 2 or not is_chunked or not _is_own(self._manager, "save"):
+            text = await asyncio.to_thread(b"".join(pieces).decode)
+            await ensure_async(self._manager.save({**model, "content": text}, path))
+            return
+        for number, piece in enumerate(pieces, 1):
+            chunk = -1 if number == len(pieces) else number
+            model |= {"content": piece.decode(), "chunk": chunk}
+            await ensure_async(self._manager.save(model, path))
+            await asyncio.sleep(0)  # others get their turn, also with a sync manager
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -131,31 +169,33 @@ class ContentsFiles:
         encoded = base64.b64encode(content).decode("ascii")
         model = {"type": "file", "format": "base64", "content": encoded}
         fault: Exception | None = None
-        entry = await self._noted(path, content)
-        try:
-            await ensure_async(self._manager.save(model, path))
-        except _FAULTS as err:
-            fault = err
-        finally:
-            if self._journal is not None and entry is not None:
-                await asyncio.to_thread(self._journal.end, entry)
+        async with self.noted(path, content):
+            try:
+                await ensure_async(self._manager.save(model, path))
+            except FAULTS as err:
+                fault = err
         now = await self._found(path)
         if now == content:
             if fault is not None:
                 _log.warning("Saving %s was reported as failed, but the file is right.", path)
             return
-        reason = _reason(fault) if fault else "the server stored something else"
+        reason = reason_of(fault) if fault else "the server stored something else"
         raise WriteFailed(
             f"Writing {shown(path)} failed: {reason}. {_what_is_there(now, before)}"
         ) from fault
 
-    async def _noted(self, path: str, content: bytes) -> JournalEntry | None:
-        """Only a local file can be mended after a kill."""
-        root = self._local_root()
-        if self._journal is None or root is None:
-            return None
-        os_path = os.path.join(root, *self._real_path(path).split("/"))
-        return await asyncio.to_thread(self._journal.begin, os_path, content)
+    @asynccontextmanager
+    async def noted(self, path: str, *pieces: bytes) -> AsyncIterator[None]:
+        """While this is written. Only a local file can be mended after a kill."""
+        if self._journal is None or self._local_root() is None:
+            yield
+            return
+        entry = await asyncio.to_thread(self._journal.begin, self._os_path(path), *pieces)
+        try:
+            yield
+        finally:
+            if entry is not None:
+                await asyncio.to_thread(self._journal.end, entry)
 
     async def _found(self, path: str) -> bytes | None:
         try:
@@ -166,8 +206,8 @@ class ContentsFiles:
     async def _exists(self, path: str) -> bool:
         try:
             return bool(await ensure_async(self._manager.exists(path)))
-        except _FAULTS as err:
-            raise _read_fault(err, path) from err
+        except FAULTS as err:
+            raise read_fault(err, path) from err
 
     async def _checked(self, path: str) -> str:
         """The path, if it stays in the root and is not hidden, its links resolved too."""
@@ -187,8 +227,8 @@ class ContentsFiles:
             return False
         try:
             return not await ensure_async(self._manager.is_hidden(path))
-        except _FAULTS as err:
-            raise _read_fault(err, path) from err
+        except FAULTS as err:
+            raise read_fault(err, path) from err
 
     # -- what only a local file manager has: links and special files -----------------------------
 
@@ -196,6 +236,10 @@ class ContentsFiles:
         if isinstance(self._manager, FileManagerMixin):
             return os.path.realpath(self._manager.root_dir)
         return None
+
+    def _os_path(self, path: str) -> str:
+        """Where a local file is, links resolved."""
+        return os.path.join(self._local_root() or "", *self._real_path(path).split("/"))
 
     def _real_path(self, path: str) -> str:
         """The API path of what `path` leads to, links resolved, those that lead nowhere too.
@@ -260,6 +304,13 @@ class ContentsFiles:
             )
 
 
+def _is_own(manager: ContentsManager, *methods: str) -> bool:
+    """Whether jupyter_server's own methods are at work, not those of another manager."""
+    return all(
+        getattr(type(manager), name).__module__.startswith("jupyter_server.") for name in methods
+    )
+
+
 def _is_within(path: str, root: str) -> bool:
     try:
         return os.path.commonpath([root, path]) == root
@@ -275,10 +326,12 @@ def _entry_of(model: dict[str, Any]) -> Entry:
     size = model.get("size")
     is_folder = model["type"] == "directory"
     path = model["path"].strip("/")
-    return Entry(path, model["type"], size if isinstance(size, int) and not is_folder else None)
+    modified = str(model.get("last_modified") or "")
+    size = size if isinstance(size, int) and not is_folder else None
+    return Entry(path, model["type"], size, modified)
 
 
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
     """Finish `work` also when the caller is cancelled: a write is never cut in the middle."""
     task = asyncio.ensure_future(work)
     try:
@@ -290,7 +343,7 @@ async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-def _read_fault(err: Exception, path: str) -> ToolError:
+def read_fault(err: Exception, path: str) -> ToolError:
     status = err.status_code if isinstance(err, HTTPError) else 0
     if status == 404 or isinstance(err, FileNotFoundError):
         return DocumentNotFound(
@@ -298,15 +351,15 @@ def _read_fault(err: Exception, path: str) -> ToolError:
         )
     if status == 403 or isinstance(err, PermissionError):
         return PathRefused(f"No permission to read {shown(path)}.", code="permission_denied")
-    if status == 400 and "directory" in _reason(err):
-        kind = "not a folder" if "not a directory" in _reason(err) else "a folder"
+    if status == 400 and "directory" in reason_of(err):
+        kind = "not a folder" if "not a directory" in reason_of(err) else "a folder"
         return NotText(f"{shown(path)} is {kind}.")
     if status == 400:
         return NotText(f"{shown(path)} cannot be read as a file.")
-    return ToolError(f"{shown(path)} could not be read: {_reason(err)}.", code="read_failed")
+    return ToolError(f"{shown(path)} could not be read: {reason_of(err)}.", code="read_failed")
 
 
-def _reason(err: BaseException) -> str:
+def reason_of(err: BaseException) -> str:
     """Why, in plain words and without paths of the server."""
     cause: BaseException | None = err
     while cause is not None:

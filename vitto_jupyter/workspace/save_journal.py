@@ -39,8 +39,11 @@ class SaveJournal:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def begin(self, os_path: str, content: bytes) -> Entry | None:
-        """Note what is about to be written; None when that cannot be noted: it is a precaution."""
+    def begin(self, os_path: str, *pieces: bytes) -> Entry | None:
+        """Note what is about to be written, whole or in pieces.
+
+        None when that cannot be noted: it is a precaution.
+        """
         path = self._folder / f"{secrets.token_hex(8)}{SUFFIX}"
         temporary = path.with_suffix(".tmp")
         head = json.dumps({"path": os_path}).encode() + b"\n"
@@ -52,7 +55,7 @@ class SaveJournal:
             return None
         try:
             _lock(descriptor)
-            _write(descriptor, head + content)
+            _write(descriptor, head, *pieces)
             os.replace(temporary, path)
         except OSError as err:
             log.warning("a save could not be noted: %s", err.strerror)
@@ -103,10 +106,13 @@ def _mend(os_path: str, content: bytes) -> None:
     Path(folder, f".~{name}").unlink(missing_ok=True)
 
 
-def _write(descriptor: int, content: bytes) -> None:
-    view, at = memoryview(content), 0
-    while at < len(view):
-        at += os.pwrite(descriptor, view[at:], at)
+def _write(descriptor: int, *pieces: bytes) -> None:
+    at = 0
+    for piece in pieces:
+        view = memoryview(piece)
+        while view:
+            written = os.pwrite(descriptor, view, at)
+            view, at = view[written:], at + written
     os.fsync(descriptor)
 
 
