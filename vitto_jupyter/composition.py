@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from .providers.anthropic import AnthropicProvider
+    from .workspace.jupyter_documents import JupyterDocuments
     from .workspace.jupyter_kernels import JupyterKernels
     from .workspace.jupyter_terminals import JupyterTerminals
     from .workspace.live import LiveDocuments
@@ -111,6 +112,7 @@ class Composition:
         from .tools.context import workspace_context
         from .tools.toolset import builtin_toolset
         from .workspace.base import Workspace
+        from .workspace.jupyter_search import local_search
         from .workspace.local_git import LocalGit
 
         workspace = Workspace(
@@ -121,6 +123,7 @@ class Composition:
             runs=self._runs,
             front_ends=self.hosts,
             git=LocalGit(Path(self._server.root_dir)),
+            search=local_search(self._server.contents_manager, private=self.settings.data_dir),
         )
 
         async def read_context(path: str | None) -> WorkspaceContext:
@@ -129,12 +132,16 @@ class Composition:
         return Workbench(workspace, builtin_toolset(), read_context)
 
     @cached_property
-    def _documents(self) -> LiveDocuments:
+    def _files(self) -> JupyterDocuments:
         from .workspace.jupyter_documents import JupyterDocuments
+
+        return JupyterDocuments(self._server.contents_manager, self._journal)
+
+    @cached_property
+    def _documents(self) -> LiveDocuments:
         from .workspace.live import LiveDocuments
 
-        files = JupyterDocuments(self._server.contents_manager, self._journal)
-        documents = LiveDocuments(self.hosts, files)
+        documents = LiveDocuments(self.hosts, self._files)
         self.hosts.listen(documents.pages_changed)
         return documents
 
@@ -180,6 +187,7 @@ class Composition:
 
     async def close(self) -> None:
         """Stop what runs, turns first; what was never used was never built."""
-        for name in ("sessions", "_runs", "_documents", "_kernels", "_terminals", "_anthropic"):
+        parts = ("sessions", "_runs", "_documents", "_files", "_kernels", "_terminals")
+        for name in (*parts, "_anthropic"):
             if name in vars(self):
                 await getattr(self, name).close()

@@ -28,6 +28,7 @@ class Glob:
         if not checked:
             raise ToolError("The pattern is empty.", hint='For example "**/*.py".')
         self.lists_folder = checked.rsplit("/", 1)[-1] == "*" and "**" not in checked
+        self.depth = checked.count("/")
         self._alternatives = [_parts(one) for one in _expanded(checked)]
         if self.lists_folder:
             self._alternatives = [one.split("/") for one in _expanded(checked)]

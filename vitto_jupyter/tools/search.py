@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from contextlib import aclosing
 from typing import Annotated
 
 from pydantic import Field
 
-from ..errors import DocumentNotFound, ToolError
+from ..errors import DeadlineExceeded, DocumentNotFound, ToolError
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
-from ..workspace.base import Documents, Entry
+from ..workspace.base import Documents, Entry, Workspace
+from ..workspace.local_search import LocalSearch
 from ..workspace.paths import api_path, shown
 from .base import Proposal, Tool, ToolContext, done, failed, read_proposal
-from .clipping import clip_line, count_of
+from .clipping import count_of
 from .globs import Glob
-from .matching import MAX_LINE_CHARS, Matcher, matcher_for
-from .secrets import holds_secrets
-from .targets import cell_name
+from .matching import Matcher, matcher_for
+from .notebook_filter import escaped, stored_patterns
+from .search_local import LocalTree
+from .search_parts import DocumentSearch, EngineMatcher, Found
 from .walking import Walk
 
 _DEADLINE_S = 20.0
-_MATCH_S = 3.0
 _BATCH = 16
 _MAX_FILE_BYTES = 1_000_000
-_SHOWN_CHARS = 240
-_BINARY = tuple(
-    ".7z .a .avi .bin .bmp .bz2 .class .dll .doc .docx .exe .feather .gif .gz .h5 .hdf5 .ico "
-    ".jar .jpeg .jpg .joblib .mov .mp3 .mp4 .npy .npz .o .onnx .otf .parquet .pdf .pickle .pkl "
-    ".png .pt .pth .pyc .safetensors .so .sqlite .tar .tif .tiff .ttf .wav .webp .whl .woff "
-    ".woff2 .xls .xlsx .xz .zip .zst".split()
-)
+_MAX_NAMED_BYTES = 50_000_000
 
 
 class SearchCode(Wire):
@@ -40,6 +34,7 @@ class SearchCode(Wire):
     regex: bool = False
     include: Annotated[str | None, Field(description='glob, e.g. "*.py"')] = None
     path: str | None = None
+    outputs: Annotated[bool, Field(description="also outputs of notebooks")] = False
     max_results: Annotated[int, Field(ge=1, le=500)] = 50
 
 
@@ -51,26 +46,10 @@ class ListFiles(Wire):
 # -- search_code ---------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Found:
-    """What a search has so far. `lines` are ready for the result."""
-
-    limit: int
-    lines: list[str] = field(default_factory=list)
-    files: int = 0
-    searched: int = 0
-    skipped: int = 0
-    long_lines: int = 0
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.lines) >= self.limit
-
-
 async def _propose_search(ctx: ToolContext, args: SearchCode) -> Proposal:
     path = api_path(args.path, root=ctx.workspace.root) if args.path else ""
     glob = Glob(args.include) if args.include else None
-    matcher = matcher_for(args.pattern, regex=args.regex)
+    matcher = await _matcher(ctx.workspace.search, args)
 
     async def read() -> ToolResult:
         try:
@@ -81,88 +60,82 @@ async def _propose_search(ctx: ToolContext, args: SearchCode) -> Proposal:
     return read_proposal((path,), read)
 
 
+async def _matcher(engine: LocalSearch | None, args: SearchCode) -> Matcher:
+    """The engine of the local search where there is one and it takes the pattern, else Python's.
+
+    Both find the same for the expressions people write; look-around and back references are only
+    known to Python, which may then take too long for a pattern, and is ended.
+    """
+    if not args.regex or engine is None:
+        return matcher_for(args.pattern, regex=args.regex)
+    try:
+        python = matcher_for(args.pattern, regex=True)
+    except ToolError as err:
+        if err.code != "invalid_input" or not args.pattern or await engine.refusal(args.pattern):
+            raise
+        return EngineMatcher(engine, args.pattern)
+    return python if await engine.refusal(args.pattern) else EngineMatcher(engine, args.pattern)
+
+
 async def _search(
     ctx: ToolContext, args: SearchCode, *, path: str, glob: Glob | None, matcher: Matcher
 ) -> ToolResult:
-    deadline_s = min(_DEADLINE_S, ctx.settings.read_timeout_s / 2)
-    walk = Walk(ctx.workspace, deadline_s=deadline_s)
-    found = _Found(args.max_results)
-    batch: list[Entry] = []
-    async for entry in _candidates(ctx.workspace.documents, walk, path):
-        if glob is None or glob.matches(entry.path):
-            batch.append(entry)
-        if len(batch) == _BATCH:
-            await _search_batch(ctx.workspace.documents, batch, walk, matcher, found)
-            batch = []
-        if walk.cut or found.is_full or walk.out_of_time():
-            break
-    if batch and not walk.cut:
-        await _search_batch(ctx.workspace.documents, batch, walk, matcher, found)
+    workspace = ctx.workspace
+    walk = Walk(workspace, deadline_s=min(_DEADLINE_S, ctx.settings.read_timeout_s / 2))
+    found = Found(args.max_results)
+    start = await workspace.documents.entry(path) if path else Entry("", "directory")
+    max_bytes = _MAX_FILE_BYTES if start.type == "directory" else _MAX_NAMED_BYTES
+    documents = DocumentSearch(
+        workspace.documents, matcher, walk, found, outputs=args.outputs, max_bytes=max_bytes
+    )
+    if start.type != "directory":
+        await documents.search([start])
+    elif workspace.search is None:
+        await _search_each(documents, walk.entries(path), glob)
+    else:
+        tree = LocalTree(workspace, workspace.search, path, glob)
+        if args.regex and not isinstance(matcher, EngineMatcher):
+            paths = tree.files(timeout_s=walk.left_s)
+            await _search_each(documents, _entries(workspace.documents, paths), None)
+        else:
+            found.searched = None
+            pattern = args.pattern if args.regex else escaped(args.pattern)
+            stored = stored_patterns(args.pattern, regex=args.regex, outputs=args.outputs)
+            await tree.search_all(documents, pattern, stored, args.include or "")
     return _search_result(args, found, walk)
 
 
-async def _candidates(documents: Documents, walk: Walk, path: str) -> AsyncIterator[Entry]:
-    """The files to search: below a folder, or the one file that was named."""
-    start = await documents.entry(path) if path else None
-    if start is not None and start.type != "directory":
-        yield start
-        return
-    async for entry in walk.entries(path):
-        if entry.type != "directory":
-            yield entry
-
-
-async def _search_batch(
-    documents: Documents, batch: list[Entry], walk: Walk, matcher: Matcher, found: _Found
+async def _search_each(
+    documents: DocumentSearch, entries: AsyncIterator[Entry], glob: Glob | None
 ) -> None:
-    """Several documents at once: reading one is mostly waiting."""
-    read = await asyncio.gather(*(_places(documents, entry) for entry in batch))
-    texts = [text for places in read for _, text in places or ()]
-    answers = await matcher.lines(texts, timeout_s=min(walk.left_s, _MATCH_S))
-    left = iter(answers)
-    for entry, places in zip(batch, read, strict=True):
-        if places is None:
-            found.skipped += 1
-            continue
-        before = len(found.lines)
-        for place, text in places:
-            numbers = next(left, None)
-            if numbers is None:
-                walk.cut = f"gave up in {entry.path}: matching took too long"
-                return
-            _add(found, place, text, numbers)
-        found.searched += 1
-        found.files += len(found.lines) > before
-
-
-async def _places(documents: Documents, entry: Entry) -> list[tuple[str, str]] | None:
-    """What to search in a document, as pairs of where it is and its text; None to leave it out."""
-    is_large = entry.type == "file" and (entry.size or 0) > _MAX_FILE_BYTES
-    if is_large or entry.path.lower().endswith(_BINARY):
-        return None
+    """Read and search every file that `entries` names."""
+    batch: list[Entry] = []
     try:
-        if await holds_secrets(documents, entry.path):
-            return None
-        if entry.type != "notebook":
-            return [(f"{entry.path}:", (await documents.read_text(entry.path)).text)]
-        notebook = await documents.read_notebook(entry.path)
-    except ToolError:
-        return None  # binary, unreadable, or gone since it was listed
-    return [(f"{entry.path} {cell_name(cell)} line ", cell.source) for cell in notebook.cells]
+        async for entry in entries:
+            if entry.type != "directory" and (glob is None or glob.matches(entry.path)):
+                batch.append(entry)
+            if len(batch) == _BATCH:
+                await documents.search(batch)
+                batch = []
+            if documents.walk.cut or documents.found.is_full or documents.walk.out_of_time():
+                return
+    except DeadlineExceeded as err:
+        documents.walk.cut = err.message
+    await documents.search(batch)
 
 
-def _add(found: _Found, place: str, text: str, numbers: list[int]) -> None:
-    lines = text.split("\n")
-    found.long_lines += sum(1 for line in lines if len(line) > MAX_LINE_CHARS)
-    for number in numbers:
-        if found.is_full:
-            return
-        line = clip_line(lines[number].strip(), _SHOWN_CHARS)
-        found.lines.append(f"{place}{number + 1}: {line}")
+async def _entries(documents: Documents, paths: AsyncIterator[str]) -> AsyncIterator[Entry]:
+    async for path in paths:
+        try:
+            yield await documents.entry(path)
+        except ToolError:
+            continue  # gone since it was listed
 
 
-def _search_result(args: SearchCode, found: _Found, walk: Walk) -> ToolResult:
-    head = f"{count_of(len(found.lines), 'match')} in {count_of(found.files, 'file')}"
+def _search_result(args: SearchCode, found: Found, walk: Walk) -> ToolResult:
+    head = f"{count_of(len(found.lines), 'match')} in {count_of(len(found.files), 'file')}"
+    if found.searched is not None:
+        head += f" ({count_of(found.searched, 'file')} searched)"
     notes = []
     if found.is_full:
         notes.append(f"cut at {found.limit} matches, there may be more: narrow it with path")
@@ -174,7 +147,7 @@ def _search_result(args: SearchCode, found: _Found, walk: Walk) -> ToolResult:
         notes.append(f"{count_of(found.skipped, 'large, binary or secret file')} not searched")
     if args.regex and found.long_lines:
         notes.append(f"{count_of(found.long_lines, 'over-long line')} not searched")
-    text = "\n".join([f"{head} ({count_of(found.searched, 'file')} searched)", *found.lines])
+    text = "\n".join([head, *found.lines])
     if notes:
         text += f"\n[{'; '.join(notes)}]"
     if walk.cut and not found.lines:
@@ -207,18 +180,16 @@ async def _list(ctx: ToolContext, args: ListFiles, glob: Glob, start: str) -> To
     names: list[str] = []
     is_cut = False
     try:
-        async for entry in walk.entries(start):
-            if glob.lists_folder and entry.path.count("/") > args.pattern.count("/"):
-                break
-            is_folder = entry.type == "directory"
-            if (is_folder and not glob.lists_folder) or not glob.matches(entry.path):
-                continue
-            if len(names) == args.max_results:
-                is_cut = True
-                break
-            names.append(f"{entry.path}/" if is_folder else entry.path)
+        async with aclosing(_names(ctx.workspace, walk, glob, start)) as found:
+            async for name in found:
+                is_cut = len(names) == args.max_results
+                if is_cut:
+                    break
+                names.append(name)
     except DocumentNotFound as err:
         raise DocumentNotFound(f"There is no folder {shown(start)}.") from err
+    except DeadlineExceeded as err:
+        walk.cut = err.message
     lines = names or ["No file matches."]
     if is_cut:
         lines.append(f"[cut at {args.max_results}: narrow the pattern]")
@@ -227,6 +198,23 @@ async def _list(ctx: ToolContext, args: ListFiles, glob: Glob, start: str) -> To
     if walk.cut:
         lines.append(f"[incomplete, {walk.cut}: narrow the pattern]")
     return done("\n".join(lines), count=len(names))
+
+
+async def _names(workspace: Workspace, walk: Walk, glob: Glob, start: str) -> AsyncIterator[str]:
+    """What matches; folders end with "/"."""
+    if workspace.search is not None and not glob.lists_folder:
+        await workspace.documents.entry(start)
+        tree = LocalTree(workspace, workspace.search, start, glob)
+        async with aclosing(tree.files(timeout_s=walk.left_s)) as paths:
+            async for path in paths:
+                yield path
+        return
+    async for entry in walk.entries(start):
+        is_folder = entry.type == "directory"
+        if glob.lists_folder and entry.path.count("/") > glob.depth:
+            return
+        if (glob.lists_folder or not is_folder) and glob.matches(entry.path):
+            yield f"{entry.path}/" if is_folder else entry.path
 
 
 SEARCH_CODE = Tool(

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator
 
 from ..errors import PathRefused, ToolError
-from ..workspace.base import Entry, Workspace
+from ..workspace.base import Entry, Git, Workspace
 from ..workspace.paths import api_path, name_of, parent_of
 from .globs import IgnoreRules, ignore_rules, is_ignored
 
@@ -25,7 +25,7 @@ class Walk:
         self.cut = ""
         self.unusable = 0
         self._documents = workspace.documents
-        self._git = workspace.git
+        self._ignores = Ignores(workspace.git)
         self._ends_at = time.monotonic() + deadline_s
         self._deadline_s = deadline_s
         self._entries = 0
@@ -36,10 +36,10 @@ class Walk:
 
     async def entries(self, start: str) -> AsyncIterator[Entry]:
         """Files, notebooks and folders below folder `start`, each folder's own names first."""
-        todo = [(start, await self._rules_above(start))]
+        todo = [(start, await self._ignores.above(start))]
         while todo and not self.cut:
             folder, rules = todo.pop(0)
-            own = await self._rules_of(folder)
+            own = await self._ignores.of(folder)
             rules = [*rules, own] if own else rules
             for entry in await self._list(folder, is_start=folder == start):
                 if self._is_over():
@@ -79,19 +79,44 @@ class Walk:
                 raise
             return ()
 
-    async def _rules_above(self, start: str) -> list[IgnoreRules]:
+
+class Ignores:
+    """The .gitignore rules of folders, each read once."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._own: dict[str, IgnoreRules | None] = {}
+
+    async def of(self, folder: str) -> IgnoreRules | None:
+        if folder not in self._own:
+            text = await self._git.ignore_text(folder)
+            self._own[folder] = ignore_rules(folder, text) if text else None
+        return self._own[folder]
+
+    async def above(self, start: str) -> list[IgnoreRules]:
         """The rules of the folders that contain `start`; none when they ignore it itself."""
-        folders = []
-        folder = start
-        while folder:
-            folder = parent_of(folder)
-            folders.insert(0, folder)
-        rules = [own for folder in folders if (own := await self._rules_of(folder))]
+        rules = [own for folder in _folders_of(start) if (own := await self.of(folder))]
         return [] if start and is_ignored(rules, start, is_folder=True) else rules
 
-    async def _rules_of(self, folder: str) -> IgnoreRules | None:
-        text = await self._git.ignore_text(folder)
-        return ignore_rules(folder, text) if text else None
+    async def covers(self, path: str, *, start: str) -> bool:
+        """Whether a walk from folder `start` leaves `path` out."""
+        rules = await self.above(start)
+        folders = [folder for folder in _folders_of(path) if len(folder) >= len(start)]
+        for folder, below in zip(folders, [*folders[1:], path], strict=True):
+            own = await self.of(folder)
+            rules = [*rules, own] if own else rules
+            if is_ignored(rules, below, is_folder=below != path):
+                return True
+        return False
+
+
+def _folders_of(path: str) -> list[str]:
+    """The folders that contain `path`, the root first."""
+    folders: list[str] = []
+    while path:
+        path = parent_of(path)
+        folders.insert(0, path)
+    return folders
 
 
 def _is_usable(path: str) -> bool:
