@@ -4,7 +4,7 @@ import { afterEach, vi } from 'vitest';
 
 import { ReplayTransport } from '../../src/client/replay-transport';
 import { Store } from '../../src/model/store';
-import type { AnyEvent, Preview, ToolResult, TurnContext } from '../../src/protocol/types';
+import type { AnyEvent, Choice, Preview, ToolResult, TurnContext } from '../../src/protocol/types';
 import type { DiffInput, Host, MountedUi, Surroundings, Target } from '../../src/ui/host';
 import { mount } from '../../src/ui/mount';
 
@@ -79,6 +79,7 @@ export class FakeHost implements Host {
   async interruptKernel(path: string): Promise<void> {
     this.interrupted.push(path);
   }
+  showOutputs?: (path: string, cellIds: readonly string[]) => Promise<void>;
   openSettings(): void {}
   async copy(text: string): Promise<void> {
     this.copied.push(text);
@@ -185,6 +186,25 @@ export class Trail {
       scope: 'once',
       by: 'user'
     });
+  }
+  question(
+    id: string,
+    prompt: string,
+    more: { secret?: boolean; choices?: Choice[]; id?: string } = {}
+  ): this {
+    const { secret = false, choices = [], id: question_id = `qst_${id}` } = more;
+    const asked = { question_id, tool_call_id: id, prompt, secret, choices };
+    return this.add({ type: 'question.asked', ...asked });
+  }
+  closed(id: string, outcome: 'answered' | 'dismissed' | 'void' = 'answered'): this {
+    return this.add({ type: 'question.closed', question_id: `qst_${id}`, outcome });
+  }
+  detached(id: string, labels: string[]): this {
+    const run = { run_id: `run_${id}`, tool_call_id: id, path: 'analysis.ipynb', labels };
+    return this.add({ type: 'run.detached', ...run });
+  }
+  runEnds(id: string, state: string, text = ''): this {
+    return this.add({ type: 'run.finished', run_id: `run_${id}`, state, text });
   }
   end(reason: 'done' | 'cancelled' | 'limit' | 'error' = 'done', error: Fault = null): this {
     this.add({ type: 'turn.finished', reason, error });
