@@ -287,6 +287,69 @@ def waiting() -> Sequence:
     yield "trn_a", asked("apr_1", "call_2", "Edit cell 4?", cell_diff("a = 1\n", "a = 2\n"))
 
 
+def questions() -> Sequence:
+    """A cell asks twice, the second time after its turn was stopped; a choice; a void one."""
+    yield None, created()
+    yield "trn_a", started("Run it.")
+    yield "trn_a", ev.ModelRequested(request=1, attempt=1)
+    yield "trn_a", requested("call_1", "run_cells", "execute", cell_ids=["c4"])
+    kernels = (ev.Choice(value="python3", label="Python 3"), ev.Choice(value="bash", label="Bash"))
+    yield (
+        "trn_a",
+        ev.QuestionAsked(
+            question_id="qst_1", tool_call_id="call_1", prompt="Which kernel?", choices=kernels
+        ),
+    )
+    yield "trn_a", ev.QuestionClosed(question_id="qst_1", outcome="answered")
+    yield "trn_a", ev.ToolStarted(tool_call_id="call_1")
+    yield (
+        "trn_a",
+        ev.QuestionAsked(question_id="qst_2", tool_call_id="call_1", prompt="Your name? "),
+    )
+    yield "trn_a", ev.QuestionClosed(question_id="qst_2", outcome="dismissed")
+    yield (
+        "trn_a",
+        ev.QuestionAsked(
+            question_id="qst_3", tool_call_id="call_1", prompt="Password: ", secret=True
+        ),
+    )
+    yield "trn_a", failed("call_1", "Stopped by the user.", {"cancelled": True})
+    yield "trn_a", ev.TurnFinished(reason="cancelled")
+    yield (
+        "trn_a",
+        ev.QuestionAsked(question_id="qst_4", tool_call_id="call_1", prompt="Again? "),
+    )
+    yield "trn_b", started("Go on.")
+    yield "trn_b", ev.ModelRequested(request=1, attempt=1)
+    yield "trn_a", ev.QuestionClosed(question_id="qst_3", outcome="void")
+    yield "trn_b", ev.TextDelta(text="The cell waits for you.")
+
+
+def detached_runs() -> Sequence:
+    """Runs go on after their turns: one has ended and is dropped, one ended, one goes on."""
+    yield None, created()
+    for turn, call, run in (("trn_a", "call_1", "run_1"), ("trn_b", "call_2", "run_2")):
+        yield turn, started("Train it.")
+        yield turn, ev.ModelRequested(request=1, attempt=1)
+        yield turn, requested(call, "run_cells", "execute", cell_ids=["c4", "c5"])
+        yield turn, ev.ToolStarted(tool_call_id=call)
+        yield (
+            turn,
+            ev.RunDetached(run_id=run, tool_call_id=call, path="analysis.ipynb", labels=("4", "5")),
+        )
+        yield turn, finished(call, "It goes on.", path="analysis.ipynb", state="running")
+        yield turn, ev.TurnFinished(reason="done")
+        yield None, ev.RunFinished(run_id=run, state="ok", text="2 cells ran")
+    yield (
+        None,
+        ev.RunDetached(run_id="run_3", tool_call_id="call_2", path="b.ipynb", labels=("1",)),
+    )
+    yield (
+        None,
+        ev.RunFinished(run_id="run_unknown", state="error", text="cell 1: ValueError"),
+    )
+
+
 TRAILS = (
     text_and_thinking,
     tools_and_approvals,
@@ -295,6 +358,8 @@ TRAILS = (
     cancelled,
     images_and_limits,
     waiting,
+    questions,
+    detached_runs,
 )
 
 
