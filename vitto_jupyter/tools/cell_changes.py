@@ -44,17 +44,15 @@ async def finished(
     lead: str,
     *,
     kernel_name: str | None,
+    trusted: bool = False,
     **metadata: str | int,
 ) -> ToolResult:
     """The result of a change, after the run that was allowed with it."""
     if kernel_name is None:
         return done(lead, path=path, **metadata)
     code_cells = [cell for cell in cells if cell.cell_type == "code"]
-    timeout_s = ctx.settings.cell_timeout_s
     try:
-        report = await run_in_order(
-            ctx, path, code_cells, kernel_name=kernel_name, timeout_s=timeout_s
-        )
+        report = await run_in_order(ctx, path, code_cells, kernel_name=kernel_name, trusted=trusted)
     except ToolError as err:
         return failed(f"{lead} Not run: {err.message} {err.hint}".strip(), path=path, **metadata)
     result = await run_result(report, lead=lead)

@@ -69,7 +69,15 @@ async def _propose_edit(ctx: ToolContext, args: EditCell) -> Proposal:
 
     async def apply(grant: Grant) -> ToolResult:
         text = source if grant.edited is None else normalised(grant.edited)
-        return await _edit(ctx, path, cell, text, proposed=source, kernel_name=kernel_name)
+        return await _edit(
+            ctx,
+            path,
+            cell,
+            text,
+            proposed=source,
+            kernel_name=kernel_name,
+            trusted=grant.by_user,
+        )
 
     verb = "Edit and run" if args.run else "Edit"
     return change_proposal(
@@ -91,7 +99,14 @@ async def _nothing_to_do(path: str, cell: Cell) -> ToolResult:
 
 
 async def _edit(
-    ctx: ToolContext, path: str, cell: Cell, text: str, *, proposed: str, kernel_name: str | None
+    ctx: ToolContext,
+    path: str,
+    cell: Cell,
+    text: str,
+    *,
+    proposed: str,
+    kernel_name: str | None,
+    trusted: bool,
 ) -> ToolResult:
     try:
         edit = ReplaceSource(cell.cell_id, cell.revision, text)
@@ -113,6 +128,7 @@ async def _edit(
         (now,),
         lead,
         kernel_name=kernel_name,
+        trusted=trusted,
         cell_id=now.cell_id,
         label=now.label,
         added=added,

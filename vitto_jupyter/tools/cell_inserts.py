@@ -70,7 +70,15 @@ async def _propose_insert(ctx: ToolContext, args: InsertCellsInput) -> Proposal:
     async def apply(grant: Grant) -> ToolResult:
         chosen = cells if grant.edited is None else (_resourced(cells[0], grant.edited),)
         create = notebook if is_new else None
-        return await _insert(ctx, path, args.after, chosen, create=create, kernel_name=kernel_name)
+        return await _insert(
+            ctx,
+            path,
+            args.after,
+            chosen,
+            create=create,
+            kernel_name=kernel_name,
+            trusted=grant.by_user,
+        )
 
     title = _insert_title(path, len(cells), run=args.run, is_new=is_new)
     return change_proposal(path, apply, title, preview, run=args.run)
@@ -143,6 +151,7 @@ async def _insert(
     *,
     create: Notebook | None,
     kernel_name: str | None,
+    trusted: bool,
 ) -> ToolResult:
     documents = ctx.workspace.documents
     try:
@@ -161,7 +170,14 @@ async def _insert(
     names = ", ".join(cell_name(cell) for cell in made)
     lead = f"{'Created' if create else 'Inserted into'} {path}: {names}."
     return await finished(
-        ctx, path, made, lead, kernel_name=kernel_name, cell_id=made[0].cell_id, label=made[0].label
+        ctx,
+        path,
+        made,
+        lead,
+        kernel_name=kernel_name,
+        trusted=trusted,
+        cell_id=made[0].cell_id,
+        label=made[0].label,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,14 +14,13 @@ from ..policy.facts import Facts
 from ..protocol.approval import ActionPreview, CodePreview, Snippet
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
-from ..workspace.base import Cell, Execution, KernelInfo, Notebook
+from ..workspace.base import Cell, KernelInfo, Notebook
 from ..workspace.paths import name_of
+from ..workspace.run_reports import OpenRun, in_words
 from .base import Grant, Proposal, Tool, ToolContext, done, failed, read_proposal
 from .clipping import count_of
-from .images import Images
-from .notebook_view import error_of, outputs_text, silent_failures
-from .run_view import run_result, seconds_of
-from .running import Progress, kernel_name_for, run_in_order
+from .run_view import run_result
+from .running import kernel_name_for, run_in_order
 from .targets import cell_name, cell_of, notebook_path, open_notebook
 from .variables import running_kernel
 
@@ -29,15 +28,19 @@ _SETTLE_S = 5.0
 _LOOK_EVERY_S = 0.1
 
 
+WaitSeconds = Annotated[float, Field(ge=0)]
+
+
 class RunCells(Wire):
     path: str | None = None
     cell_ids: tuple[str, ...] | None = None
-    timeout_s: Annotated[float, Field(gt=0)] | None = None
+    wait_s: WaitSeconds | None = None
 
 
 class ExecuteCode(Wire):
     code: str
     path: str | None = None
+    wait_s: WaitSeconds | None = None
 
 
 class Kernel(Wire):
@@ -61,10 +64,16 @@ async def _propose_run(ctx: ToolContext, args: RunCells) -> Proposal:
             Snippet(cell_id=cell.cell_id, label=cell.label, source=cell.source) for cell in cells
         ),
     )
-    timeout_s = _allowed_s(ctx, args.timeout_s)
 
     async def apply(grant: Grant) -> ToolResult:
-        report = await run_in_order(ctx, path, cells, kernel_name=kernel_name, timeout_s=timeout_s)
+        report = await run_in_order(
+            ctx,
+            path,
+            cells,
+            kernel_name=kernel_name,
+            trusted=grant.by_user,
+            wait_s=args.wait_s,
+        )
         return await run_result(report)
 
     code = "\n\n".join(cell.source for cell in cells)
@@ -93,12 +102,6 @@ def _what(cells: Sequence[Cell], *, everything: bool) -> str:
     return f"all {count_of(len(cells), 'code cell')}" if everything else f"{len(cells)} cells"
 
 
-def _allowed_s(ctx: ToolContext, wanted_s: float | None) -> float:
-    """The time for the whole call: never more than is configured."""
-    limit_s = ctx.settings.cell_timeout_s
-    return limit_s if wanted_s is None else min(wanted_s, limit_s)
-
-
 # -- execute_code --------------------------------------------------------------------------------
 
 
@@ -115,50 +118,20 @@ async def _propose_execute(ctx: ToolContext, args: ExecuteCode) -> Proposal:
     )
 
     async def apply(grant: Grant) -> ToolResult:
-        return await _execute(ctx, path, args.code, kernel_name=kernel_name)
+        return await _execute(ctx, path, args, kernel_name)
 
     title = f"Run code in the kernel of {name_of(path)}?"
     return Proposal(Facts("execute", (path,), code=args.code), apply, title=title, preview=preview)
 
 
-async def _execute(ctx: ToolContext, path: str, code: str, *, kernel_name: str) -> ToolResult:
-    kernels = ctx.workspace.kernels
-    kernel = await kernels.for_notebook(path, kernel_name=kernel_name)
-    execution = await kernels.execute(
-        kernel.kernel_id,
-        code,
-        cell_id=None,
-        timeout_s=ctx.settings.cell_timeout_s,
-        on_change=Progress(ctx.progress).follow,
-    )
-    images = Images()
-    text = await images.placed(outputs_text(execution.outputs, images, limit=16_000))
-    notes = [f"FLAG {failure}" for failure in silent_failures(execution.outputs)]
-    output = "\n".join([f"{execution.state}, {seconds_of(execution.seconds)}", text, *notes])
-    metadata: dict[str, Any] = {"path": path, "state": execution.state}
-    metadata["seconds"] = round(execution.seconds, 3)
-    if images.items:
-        metadata["images"] = images.items
-    if execution.state == "ok":
-        return done(output, **metadata)
-    return failed(_execution_error(execution), output=output, **metadata)
-
-
-def _execution_error(execution: Execution) -> str:
-    match execution.state:
-        case "error":
-            return f"The code raised {error_of(execution.outputs) or 'an error'}."
-        case "running":
-            return (
-                f"The code is still running after {seconds_of(execution.seconds)}; nothing was "
-                "interrupted. kernel with action interrupt stops it."
-            )
-        case "died":
-            return "The kernel died while running the code; all variables are lost."
-        case "restarted":
-            return "The kernel was restarted meanwhile; all variables are lost."
-        case _:
-            return "The kernel dropped the code without executing it."
+async def _execute(ctx: ToolContext, path: str, args: ExecuteCode, kernel_name: str) -> ToolResult:
+    scratch = Cell("", "code", args.code, "")
+    report = await run_in_order(ctx, path, (scratch,), kernel_name=kernel_name, wait_s=args.wait_s)
+    result = await run_result(report)
+    (row,) = result.metadata["cells"]
+    metadata = {**result.metadata, "seconds": row["seconds"]}
+    del metadata["cells"]
+    return result.model_copy(update={"metadata": metadata})
 
 
 # -- kernel --------------------------------------------------------------------------------------
@@ -211,14 +184,18 @@ async def _act(ctx: ToolContext, path: str, kernel: KernelInfo, action: str) -> 
     now = await kernels.find(path)
     if now is None or now.kernel_id != kernel.kernel_id:
         raise EditConflict(f"{path} has another kernel than a moment ago; nothing was done.")
+    before = [run for run in ctx.workspace.runs.open_runs() if run.path == path and run.since]
     if action == "restart":
         await kernels.restart(kernel.kernel_id)
-        return await _state(ctx, path, "Restarted, all variables are lost: ")
+        await _settles(ctx, path, before)
+        return await _state(ctx, path, f"Restarted, all variables are lost: {_ends(ctx, before)}")
     await kernels.interrupt(kernel.kernel_id)
-    if await _settles(ctx, path):
-        return await _state(ctx, path, "Interrupted: ")
+    if await _settles(ctx, path, before):
+        return await _state(ctx, path, f"Interrupted: {_ends(ctx, before)}")
+    left = [f"cell {run.label}" if run.cell_id else "the code" for run in _left(ctx, before)]
+    what = f"{', '.join(left)} still runs" if left else "it is still busy"
     return failed(
-        f"The kernel was told to interrupt and is still busy after {_SETTLE_S:g} s.",
+        f"The kernel was told to interrupt, and {what} after {_SETTLE_S:g} s.",
         output="What it runs may end a little later, or not react to interrupts at all: then only "
         "a restart helps.",
         path=path,
@@ -226,31 +203,55 @@ async def _act(ctx: ToolContext, path: str, kernel: KernelInfo, action: str) -> 
     )
 
 
-async def _settles(ctx: ToolContext, path: str) -> bool:
-    """Whether the kernel stops being busy: code sent before that would be dropped by it."""
+async def _settles(ctx: ToolContext, path: str, runs: Sequence[OpenRun]) -> bool:
+    """Whether what runs ends: code sent before that would be dropped by the kernel."""
     ends_at = time.monotonic() + _SETTLE_S
     while True:
-        kernel = await ctx.workspace.kernels.find(path)
-        if kernel is None or kernel.state != "busy":
-            return True
+        if not _left(ctx, runs):
+            kernel = await ctx.workspace.kernels.find(path)
+            if kernel is None or kernel.state != "busy" or _open_runs(ctx, path):
+                return True
         if time.monotonic() >= ends_at:
             return False
         await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def _left(ctx: ToolContext, before: Sequence[OpenRun]) -> list[OpenRun]:
+    """Those of which the same cell still runs."""
+    now = {(run.run_id, run.since) for run in ctx.workspace.runs.open_runs()}
+    return [run for run in before if (run.run_id, run.since) in now]
+
+
+def _open_runs(ctx: ToolContext, path: str) -> list[OpenRun]:
+    return [run for run in ctx.workspace.runs.open_runs() if run.path == path]
+
+
+def _ends(ctx: ToolContext, before: Sequence[OpenRun]) -> str:
+    """What the runs came to, in words, with a blank at the end; "" without any."""
+    ends = ""
+    for open_run in before:
+        run = ctx.workspace.runs.find(open_run.run_id)
+        if run is not None and run.over:
+            ends += f"{run.run_id} ended, {in_words(run.report())}. "
+    return ends
 
 
 async def _state(ctx: ToolContext, path: str, lead: str) -> ToolResult:
     kernel = await ctx.workspace.kernels.find(path)
     if kernel is None:
         return failed(f"{path} has no kernel now.", path=path)
-    return done(f"{lead}{_kernel_line(kernel)}", path=path, state=kernel.state)
+    lines = [f"{lead}{_kernel_line(kernel)}", *(_run_line(run) for run in _open_runs(ctx, path))]
+    return done("\n".join(lines), path=path, state=kernel.state)
 
 
 async def _list(ctx: ToolContext) -> ToolResult:
     running = await ctx.workspace.kernels.running()
     specs = await ctx.workspace.kernels.specs()
-    lines = ["Running:", *(f"  {_kernel_line(kernel)}" for kernel in running)]
-    if not running:
-        lines = ["No kernel is running."]
+    lines = ["Running:"] if running else ["No kernel is running."]
+    for kernel in running:
+        lines.append(f"  {_kernel_line(kernel)}")
+        if kernel.path:
+            lines += [f"    {_run_line(run)}" for run in _open_runs(ctx, kernel.path)]
     lines += ["Installed:", *(f"  {s.name}: {s.display_name} ({s.language})" for s in specs)]
     return done("\n".join(lines), count=len(running))
 
@@ -259,10 +260,21 @@ def _kernel_line(kernel: KernelInfo) -> str:
     return f"{kernel.name}, {kernel.state}, {kernel.path or 'no notebook'}"
 
 
+def _run_line(run: OpenRun) -> str:
+    """What Vitto still runs there, whatever the kernel says of its state."""
+    if not run.since:
+        return f"{run.run_id}: not begun"
+    what = f"cell {run.label}" if run.cell_id else "code"
+    asks = ", asks the user for input" if run.asks else ""
+    then = f", then cells {', '.join(run.waiting)}" if run.waiting else ""
+    return f"{run.run_id}: {what} runs since {run.since}{asks}{then}"
+
+
 RUN_CELLS = Tool(
     name="run_cells",
     description="Run cells by id in the given order (all code cells when left out) in the "
-    "notebook's kernel; stops at the first error. Outputs come back in the result.",
+    "notebook's kernel; stops at the first error. Outputs come back in the result; after wait_s "
+    "(default 60) the run goes on in the background and a handle comes back.",
     effect="execute",
     input_model=RunCells,
     propose=_propose_run,

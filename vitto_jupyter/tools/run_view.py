@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..protocol.tool import ToolResult
+from ..workspace.run_reports import CellRun, RunReport
 from .base import done, failed
 from .clipping import count_of
 from .images import Images
 from .notebook_view import error_of, outputs_text, silent_failures
-from .running import CellRun, RunReport
 from .targets import cell_name
 
 _OUTPUTS_CHARS = 30_000
@@ -18,8 +18,11 @@ _MIN_CELL_CHARS = 600
 
 _ENDS = {
     "aborted": "was not executed: the kernel dropped it, for example because of an interrupt",
+    "interrupted": "was interrupted",
     "died": "did not end: the kernel died and all variables are lost. The next run starts a new "
     "kernel; run what it needs again",
+    "ended": "ended its own kernel: all variables are lost. The next run starts a new kernel; run "
+    "what it needs again",
     "restarted": "did not end: the kernel was restarted meanwhile and all variables are lost",
     "changed": "was changed after its source was shown, so it was not run",
     "gone": "has been deleted, so it was not run",
@@ -33,6 +36,8 @@ async def run_result(report: RunReport, *, lead: str = "") -> ToolResult:
     parts += _table(report)
     parts += _outputs(report, images)
     parts += [f"Note: {problem}" for problem in report.problems]
+    if not report.over:
+        parts.append(going_on(report))
     text = await images.placed("\n".join(parts))
     metadata: dict[str, Any] = {"path": report.path, "cells": [_row(run) for run in report.runs]}
     if images.items:
@@ -41,7 +46,30 @@ async def run_result(report: RunReport, *, lead: str = "") -> ToolResult:
     if error:
         state = report.stopped.state if report.stopped else "not_run"
         return failed(error, output=text, state=state, **metadata)
-    return done(text, state="ok", **metadata)
+    if not report.over:
+        metadata["run_id"] = report.run_id
+    return done(text, state=report.state, **metadata)
+
+
+def going_on(report: RunReport) -> str:
+    """Says that a run was handed back, and how to come back to it."""
+    running = next((run for run in report.runs if run.state == "running"), None)
+    waiting = sum(1 for run in report.runs if run.state == "waiting")
+    facts = ["its first cell is about to start, or waits for another run to end"]
+    if running is not None:
+        spent = seconds_of(running.execution.seconds) if running.execution else ""
+        facts = [f"{name_of_run(running)} has been running for {spent}"]
+    if waiting:
+        facts.append(f"{count_of(waiting, 'cell')} to come")
+    return (
+        f"[{report.run_id} goes on in the background: {', '.join(facts)}. Its end is told at the "
+        f'next turn; read_output with run "{report.run_id}" looks or waits, kernel with action '
+        "interrupt stops it.]"
+    )
+
+
+def name_of_run(run: CellRun) -> str:
+    return cell_name(run.cell) if run.cell.cell_id else "the code"
 
 
 def seconds_of(seconds: float) -> str:
@@ -51,14 +79,17 @@ def seconds_of(seconds: float) -> str:
 def _table(report: RunReport) -> list[str]:
     good = sum(1 for run in report.runs if run.state == "ok")
     total = count_of(len(report.runs), "cell")
-    head = f"{good} of {total} ran without error in {report.path}, kernel {report.kernel_name}"
+    so_far = "" if report.over else " so far"
+    head = (
+        f"{good} of {total} ran without error{so_far} in {report.path}, kernel {report.kernel_name}"
+    )
     if len(report.runs) == 1 and good == 1:
         return [f"{_line(report.runs[0])}, kernel {report.kernel_name}"]
     return [head, *(_line(run) for run in report.runs)]
 
 
 def _line(run: CellRun) -> str:
-    facts = [f"{cell_name(run.cell)}: {run.state.replace('_', ' ')}"]
+    facts = [f"{name_of_run(run)}: {run.state.replace('_', ' ')}"]
     if run.execution is not None:
         if run.execution.execution_count is not None:
             facts.append(f"[{run.execution.execution_count}]")
@@ -73,7 +104,7 @@ def _outputs(report: RunReport, images: Images) -> list[str]:
     parts = []
     for run in shown:
         outputs = run.execution.outputs if run.execution else ()
-        parts.append(f"--- output of {cell_name(run.cell)}")
+        parts.append(f"--- output of {name_of_run(run)}")
         parts.append(outputs_text(outputs, images, limit=limit))
         parts += [f"FLAG {failure}" for failure in silent_failures(outputs)]
     if not shown:
@@ -87,22 +118,18 @@ def _error(report: RunReport) -> str:
     after = f" {count_of(rest, 'later cell')} not run." if rest else ""
     stopped = report.stopped
     if stopped is None:
-        return f"The time was over.{after}" if rest else ""
-    name = cell_name(stopped.cell)
+        return f"The run was stopped.{after}" if rest else ""
+    name = name_of_run(stopped)
     if stopped.state == "error":
         outputs = stopped.execution.outputs if stopped.execution else ()
         return f"{name} raised {error_of(outputs) or 'an error'}.{after}"
-    if stopped.state == "running" and stopped.execution:
-        return (
-            f"{name} is still running after {seconds_of(stopped.execution.seconds)}; nothing was "
-            f"interrupted, the kernel still works on it.{after} What it prints from now on is not "
-            "in this result. kernel with action list shows whether it is still busy; action "
-            "interrupt stops it."
-        )
     if stopped.state == "changed":
         source = stopped.cell.source
         return f"{name} {_ENDS['changed']}.{after} Its source is now:\n{source}"
-    return f"{name} {_ENDS.get(stopped.state) or f'could not be run: {stopped.reason}'}.{after}"
+    how = _ENDS.get(stopped.state) or f"could not be run: {stopped.reason}"
+    if stopped.execution and stopped.execution.detail:
+        how += f" ({stopped.execution.detail})"
+    return f"{name} {how}.{after}"
 
 
 def _row(run: CellRun) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from .base import (
 )
 from .output_fold import fold_output
 from .output_spool import OutputSpool
+from .pages import PageGone
 from .run_reports import (
     CellRun,
     LastRun,
@@ -96,6 +97,7 @@ class Run:
         self.problems: list[str] = []
         self.current: int | None = None
         self.since = ""
+        self.began = 0.0
         self.stopping = False
         self.over = False
         self.handed_back = False
@@ -111,10 +113,16 @@ class Run:
             self.run_id,
             request.path,
             request.kernel_name,
-            tuple(self.cells),
+            tuple(self._until_now(run) for run in self.cells),
             tuple(self.problems),
             self.over,
         )
+
+    def _until_now(self, run: CellRun) -> CellRun:
+        if run.state != "running" or run.execution is None:
+            return run
+        seconds = time.monotonic() - self.began
+        return replace(run, execution=replace(run.execution, seconds=seconds))
 
     def open_run(self) -> OpenRun:
         cell = None if self.current is None else self.cells[self.current].cell
@@ -340,7 +348,7 @@ class Runs:
 
     async def _goes_on(self, run: Run, index: int) -> bool:
         """Run one cell; whether the next one may follow."""
-        run.current, run.since = index, _now()
+        run.current, run.since, run.began = index, _now(), time.monotonic()
         try:
             kernel = await self.kernels.for_notebook(
                 run.request.path, kernel_name=run.request.kernel_name
@@ -428,7 +436,6 @@ class _CellRunner:
         self._kernel = kernel
         self._cell = run.cells[index].cell
         self._outputs: tuple = ()
-        self._began = time.monotonic()
 
     async def run(self) -> CellRun:
         cell, request = self._cell, self._run.request
@@ -464,14 +471,21 @@ class _CellRunner:
                 request.path, [BeginRun(cell.cell_id, cell.revision, request.trusted)]
             )
         except EditConflict as err:
-            notebook = await self._runs.documents.read_notebook(request.path)
-            now = notebook.cell(cell.cell_id)
-            if now is None:
-                return CellRun(cell, "gone")
-            if now.revision == cell.revision:
-                return CellRun(cell, "failed", reason=err.message)
-            return CellRun(now, "changed")
+            return await self._refused(err)
+        except (DocumentNotFound, PageGone):
+            raise  # nobody could say whether the cell is still what was shown
+        except ToolError as err:
+            self._run.note(f"Outputs could not be written into the notebook: {err.message}")
         return None
+
+    async def _refused(self, err: EditConflict) -> CellRun:
+        notebook = await self._runs.documents.read_notebook(self._run.request.path)
+        now = notebook.cell(self._cell.cell_id)
+        if now is None:
+            return CellRun(self._cell, "gone")
+        if now.revision == self._cell.revision:
+            return CellRun(self._cell, "failed", reason=err.message)
+        return CellRun(now, "changed")
 
     async def _end(self, execution: Execution | None) -> None:
         count = execution.execution_count if execution else None
@@ -488,7 +502,7 @@ class _CellRunner:
         await self._run.tell(edits)
 
     def _show_running(self) -> None:
-        so_far = Execution("running", None, self._outputs, time.monotonic() - self._began)
+        so_far = Execution("running", None, self._outputs, 0.0)
         self._run.cells[self._index] = CellRun(self._cell, "running", so_far)
 
     async def _ask(self, question: Question) -> str | None:

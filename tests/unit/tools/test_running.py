@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 from pictures import png
@@ -6,7 +7,8 @@ from tool_calls import ToolCalls
 
 from vitto_jupyter.errors import KernelUnavailable, ToolError, WriteFailed
 from vitto_jupyter.settings import Settings
-from vitto_jupyter.workspace.base import Cell, Execution, KernelSpec, Variable
+from vitto_jupyter.tools.running import wait_s_for
+from vitto_jupyter.workspace.base import Cell, Execution, KernelSpec, Question, Variable
 from vitto_jupyter.workspace.memory import (
     MemoryDocuments,
     MemoryKernels,
@@ -17,6 +19,7 @@ from vitto_jupyter.workspace.memory import (
     result,
     stream,
 )
+from vitto_jupyter.workspace.runs import Runs
 
 PATH = "n.ipynb"
 PYTHON = KernelSpec("python3", "Python 3", "python")
@@ -120,15 +123,35 @@ async def test_a_deleted_cell_is_not_run():
     assert "has been deleted" in (await calls.apply(proposal)).error
 
 
-async def test_a_deadline_tells_that_the_cell_is_still_running_and_interrupts_nothing():
-    calls = _calls(answers={"a": Execution("running", None, (stream("epoch 1\n"),), 600.0)})
-    done = await calls.call("run_cells")
-    assert "still running after 600 s; nothing was interrupted" in done.error
-    assert "epoch 1" in done.output
-    assert _states(done) == ["running", "not_run", "not_run"]
+class _LongCell:
+    """An answer that ends when it is told to; `started` once it runs."""
+
+    def __init__(self, end=None):
+        self.started = asyncio.Event()
+        self.end = asyncio.Event()
+        self._execution = end or Execution("ok", None, (stream("late\n"),), 0.01)
+
+    async def __call__(self):
+        self.started.set()
+        await self.end.wait()
+        return self._execution
+
+
+async def test_a_long_run_is_handed_back_and_goes_on_with_all_its_cells():
+    long = _LongCell()
+    calls = _calls(answers={"a": long})
+    done = await calls.call("run_cells", wait_s=0.1)
+    assert done.success and done.metadata["state"] == "running"
+    assert _states(done) == ["running", "waiting", "waiting"]
+    run_id = done.metadata["run_id"]
+    assert f'read_output with run "{run_id}"' in done.output and "2 cells to come" in done.output
     assert calls.ctx.workspace.kernels.acts == []
-    (kernel,) = await calls.ctx.workspace.kernels.running()
-    assert kernel.state == "busy"
+    long.end.set()
+    run = calls.ctx.workspace.runs.find(run_id)
+    assert await calls.ctx.workspace.runs.wait(run, 5)
+    assert [cell.state for cell in run.report().runs] == ["ok", "ok", "ok"]
+    saved = calls.ctx.workspace.documents.saved_notebook(PATH)
+    assert saved.cells[0].outputs == (stream("late\n"),)
 
 
 @pytest.mark.parametrize(
@@ -137,6 +160,8 @@ async def test_a_deadline_tells_that_the_cell_is_still_running_and_interrupts_no
         ("died", "the kernel died and all variables are lost"),
         ("restarted", "the kernel was restarted meanwhile"),
         ("aborted", "was not executed"),
+        ("interrupted", "was interrupted"),
+        ("ended", "ended its own kernel: all variables are lost"),
     ],
 )
 async def test_death_restart_and_abort_are_told_apart(state, said):
@@ -184,20 +209,24 @@ async def test_run_all_leaves_out_text_and_empty_cells():
     assert [row["cell_id"] for row in done.metadata["cells"]] == ["c1", "c4"]
 
 
-async def test_stopping_leaves_the_kernel_at_work_and_no_cell_marked_as_running():
-    started = asyncio.Event()
-
-    async def wait():
-        started.set()
-        await asyncio.Event().wait()
-
-    calls = _calls(answers={"a": wait})
+async def test_stopping_starts_no_further_cell_and_leaves_the_one_that_runs():
+    long = _LongCell()
+    calls = _calls(answers={"a": long})
     task = asyncio.create_task(calls.call("run_cells"))
-    await started.wait()
+    await long.started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert calls.ctx.workspace.documents.running_cells(PATH) == frozenset()
+    runs = calls.ctx.workspace.runs
+    (left,) = runs.open_runs()
+    assert (left.path, left.label, left.waiting) == (PATH, "1", ())
+    long.end.set()
+    run = runs.find(left.run_id)
+    assert await runs.wait(run, 5)
+    assert [cell.state for cell in run.report().runs] == ["ok", "not_run", "not_run"]
+    documents = calls.ctx.workspace.documents
+    assert documents.saved_notebook(PATH).cells[0].outputs == (stream("late\n"),)
+    assert documents.running_cells(PATH) == frozenset()
     assert calls.ctx.workspace.kernels.acts == []
 
 
@@ -213,6 +242,7 @@ async def test_a_run_whose_outputs_cannot_be_written_still_gives_them():
     calls = _calls(answers={"a": "precious\n"})
     full = _FullDisk(notebooks={PATH: ["a"]})
     object.__setattr__(calls.ctx.workspace, "documents", full)
+    object.__setattr__(calls.ctx.workspace, "runs", Runs(full, calls.ctx.workspace.kernels))
     done = await calls.call("run_cells")
     assert "precious" in done.output
     assert (
@@ -221,12 +251,22 @@ async def test_a_run_whose_outputs_cannot_be_written_still_gives_them():
     assert "could not be saved" in done.output
 
 
-async def test_the_models_time_is_bounded_by_the_settings():
-    calls = _calls("a", settings=Settings(cell_timeout_s=50))
-    for timeout_s in (None, 10, 5000):
-        await calls.call("run_cells", timeout_s=timeout_s)
-    kernels = calls.ctx.workspace.kernels
-    assert [round(seconds) for seconds in kernels.timeouts_s] == [50, 10, 50]
+@pytest.mark.parametrize(("wanted_s", "waits_s"), [(None, 50), (10, 10), (5000, 600)])
+async def test_the_models_wait_is_bounded_by_the_settings(wanted_s, waits_s):
+    calls = _calls("a", settings=Settings(cell_wait_s=50))
+    assert wait_s_for(calls.ctx, wanted_s) == waits_s
+
+
+async def test_input_is_put_to_the_user_and_its_answer_shown_in_the_cell():
+    calls = _calls(answers={"a": Question("name? ")})
+
+    async def ask(question):
+        return "Bob"
+
+    calls.ctx = replace(calls.ctx, ask=ask)
+    done = await calls.call("run_cells", cell_ids=["c1"])
+    assert "name? Bob" in done.output
+    assert (await _calls(answers={"a": Question("?")}).call("run_cells")).success is False
 
 
 # -- which kernel --------------------------------------------------------------------------------
@@ -237,7 +277,6 @@ async def test_the_models_time_is_bounded_by_the_settings():
     [
         ("ir", (PYTHON, R), "ir"),
         ("", (R,), "ir"),
-        ("", (R, PYTHON), "python3"),
     ],
 )
 async def test_the_kernel_is_the_notebooks_own_or_the_obvious_one(named, specs, expected):
@@ -253,6 +292,27 @@ async def test_without_an_obvious_kernel_the_choice_is_listed(named, specs):
     with pytest.raises(KernelUnavailable) as caught:
         await calls.propose("run_cells")
     assert all(spec.name in caught.value.message for spec in specs)
+
+
+async def test_the_user_chooses_the_kernel_that_the_notebook_does_not_say():
+    asked = []
+
+    async def ask(question):
+        asked.append(question)
+        return "ir"
+
+    calls = _calls(notebook=notebook_of("a", kernel_name="", language=""), specs=(PYTHON, R))
+    calls.ctx = replace(calls.ctx, ask=ask)
+    assert (await calls.call("run_cells")).success
+    (kernel,) = await calls.ctx.workspace.kernels.running()
+    assert kernel.name == "ir"
+    assert [q.choices for q in asked] == [(("python3", "Python 3 (python)"), ("ir", "R (R)"))]
+
+
+async def test_a_notebook_of_another_language_is_not_run_by_the_only_kernel():
+    calls = _calls(notebook=notebook_of("a", kernel_name="gone", language="R"), specs=(PYTHON,))
+    with pytest.raises(KernelUnavailable, match="gone"):
+        await calls.propose("run_cells")
 
 
 async def test_a_started_kernel_is_used_whatever_the_notebook_names():
@@ -335,26 +395,48 @@ async def test_a_restart_is_asked_for_with_what_it_costs():
     assert calls.ctx.workspace.kernels.acts == [("restart", "kernel-1")]
 
 
-async def test_an_interrupt_reaches_the_kernel():
-    calls = _calls(answers={"a": Execution("running", None, (), 1.0)})
-    await calls.call("run_cells")
-    assert (await calls.call("kernel", action="interrupt")).success
-    assert calls.ctx.workspace.kernels.acts == [("interrupt", "kernel-1")]
+class _Interruptible(MemoryKernels):
+    """Ends its one long cell when it is interrupted; a deaf one does not."""
 
+    deaf = False
 
-class _Deaf(MemoryKernels):
     async def interrupt(self, kernel_id):
-        pass
+        if not self.deaf:
+            self.answers["a"].end.set()
+            await MemoryKernels.interrupt(self, kernel_id)
+
+
+def _long_running(**options):
+    calls = _calls()
+    interrupted = Execution("interrupted", None, (error("KeyboardInterrupt", ""),), 1.0)
+    kernels = _Interruptible({"a": _LongCell(interrupted)})
+    for name, value in options.items():
+        setattr(kernels, name, value)
+    object.__setattr__(calls.ctx.workspace, "kernels", kernels)
+    runs = Runs(calls.ctx.workspace.documents, kernels)
+    object.__setattr__(calls.ctx.workspace, "runs", runs)
+    return calls
+
+
+async def test_an_interrupt_says_what_ended_and_what_still_runs():
+    calls = _long_running()
+    run_id = (await calls.call("run_cells", wait_s=0.1)).metadata["run_id"]
+    listed = await calls.call("kernel", action="list")
+    assert f"{run_id}: cell 1 runs since" in listed.output and "then cells 2, 3" in listed.output
+    done = await calls.call("kernel", action="interrupt")
+    assert done.success
+    assert done.output == (
+        f"Interrupted: {run_id} ended, cell 1: KeyboardInterrupt. python3, idle, n.ipynb"
+    )
+    assert calls.ctx.workspace.kernels.acts == [("interrupt", "kernel-1")]
 
 
 async def test_an_interrupt_that_does_not_help_is_not_called_done(monkeypatch):
     monkeypatch.setattr("vitto_jupyter.tools.kernels._SETTLE_S", 0.0)
-    calls = _calls()
-    deaf = _Deaf({"a": Execution("running", None, (), 1.0)})
-    object.__setattr__(calls.ctx.workspace, "kernels", deaf)
-    await calls.call("run_cells")
+    calls = _long_running(deaf=True)
+    await calls.call("run_cells", wait_s=0.1)
     stopped = await calls.call("kernel", action="interrupt")
-    assert not stopped.success and "still busy" in stopped.error
+    assert not stopped.success and "cell 1 still runs after 0 s" in stopped.error
 
 
 async def test_a_kernel_that_was_replaced_meanwhile_is_left_alone():
