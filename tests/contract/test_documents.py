@@ -24,6 +24,7 @@ from vitto_jupyter.workspace.base import (
     Documents,
     EndRun,
     InsertCells,
+    MoveCells,
     NewCell,
     Notebook,
     NotebookEdit,
@@ -275,6 +276,8 @@ async def test_source_edits_apply_in_order(documents: Documents) -> None:
         DeleteCell("a", revision_of("markdown\na = 1\nb")),
         InsertCells("gone", (NewCell("code", "", "n"),)),
         InsertCells("end", (NewCell("code", "", "a"),)),
+        MoveCells(("a", "gone"), "end"),
+        MoveCells(("a",), "gone"),
     ],
     ids=lambda edit: type(edit).__name__,
 )
@@ -284,6 +287,18 @@ async def test_one_stale_edit_stops_them_all(documents: Documents, stale: Notebo
     with pytest.raises(EditConflict):
         await documents.edit_notebook(N, [good, stale])
     assert sources(await documents.read_notebook(N)) == sources(before)
+
+
+async def test_cells_move_in_the_given_order(documents: Documents) -> None:
+    for edit, order in (
+        (MoveCells(("r", "a"), "start"), ["r", "a", "m"]),
+        (MoveCells(("r",), "m"), ["a", "m", "r"]),
+        (MoveCells(("m", "a"), "end"), ["r", "m", "a"]),
+    ):
+        await documents.edit_notebook(N, [edit])
+        after = await documents.read_notebook(N)
+        assert [cell.cell_id for cell in after.cells] == order
+    assert sources(after) == ["", "# é", "a = 1\nb"]
 
 
 async def test_creating_over_something_is_refused(documents: Documents) -> None:
@@ -341,3 +356,85 @@ async def test_an_edit_during_a_run_keeps_both(documents: Documents) -> None:
     await documents.edit_notebook(N, [AddOutput("a", stream("2")), EndRun("a", 1)])
     cell = (await documents.read_notebook(N)).cells[0]
     assert (cell.source, cell.outputs) == ("edited", (stream("12"),))
+
+
+async def test_a_run_of_another_source_than_was_approved_does_not_begin(
+    documents: Documents,
+) -> None:
+    base = (await documents.read_notebook(N)).cells[0].revision
+    await documents.edit_notebook(
+        N, [BeginRun("a", base), AddOutput("a", stream("1")), EndRun("a", 1)]
+    )
+    for stale in (BeginRun("a", revision_of("code\nother")), BeginRun("gone", base)):
+        with pytest.raises(EditConflict):
+            await documents.edit_notebook(N, [stale])
+    cell = (await documents.read_notebook(N)).cells[0]
+    assert (cell.outputs, cell.execution_count) == ((stream("1"),), 1)
+
+
+# -- long outputs --------------------------------------------------------------------------------
+
+LONG = "".join(f"line {number} é\n" for number in range(20_000))
+PNG = "A" * 150_000
+
+
+async def run_with_long_outputs(documents: Documents) -> None:
+    """Cell a: a long text, a figure with a long text beside, and a long traceback."""
+    data = {"image/png": PNG, "text/plain": "<Figure>", "application/json": {"a": [LONG]}}
+    figure: Output = {"output_type": "display_data", "data": data, "metadata": {}}
+    failure: Output = {
+        "output_type": "error",
+        "ename": "E",
+        "evalue": "no",
+        "traceback": ["first", *LONG.splitlines(), "E: no"],
+    }
+    outputs = [AddOutput("a", output) for output in (stream(LONG), figure, failure)]
+    await documents.edit_notebook(N, [BeginRun("a"), *outputs, EndRun("a", 1)])
+    await documents.save(N)
+
+
+async def whole(documents: Documents, index: int, field: str) -> str:
+    """The field of an output of cell a, read in parts."""
+    text, total = "", 1
+    while len(text) < total:
+        part = await documents.output_part(
+            N, "a", index, field=field, start=len(text), count=70_000
+        )
+        assert part.start == len(text) and part.text
+        text, total = text + part.text, part.total_chars
+    return text
+
+
+async def test_long_outputs_are_cut_and_the_rest_is_read_in_parts(documents: Documents) -> None:
+    await run_with_long_outputs(documents)
+    text, figure, failure = (await documents.read_notebook(N)).cells[0].outputs
+    assert text["cut"] == {"text": len(LONG)} and len(str(text["text"])) < 60_000
+    assert str(text["text"]).startswith(LONG[:20_000]) and "characters left out" in str(text)
+    json_chars = len(await whole(documents, 1, "application/json"))
+    assert figure["cut"] == {"image/png": len(PNG), "application/json": json_chars}
+    assert figure["data"] == {"image/png": "", "text/plain": "<Figure>", "application/json": ""}
+    assert failure["cut"] == {"traceback": len("first\n" + LONG + "E: no")}
+    assert await whole(documents, 0, "text") == LONG
+    assert await whole(documents, 1, "image/png") == PNG
+    assert await whole(documents, 2, "traceback") == "first\n" + LONG + "E: no"
+
+
+async def test_what_was_cut_for_a_reader_is_whole_after_an_edit(documents: Documents) -> None:
+    await run_with_long_outputs(documents)
+    base = (await documents.read_notebook(N)).cells[0].revision
+    await documents.edit_notebook(N, [ReplaceSource("a", base, "edited"), MoveCells(("a",), "m")])
+    await documents.save(N)
+    assert await whole(documents, 0, "text") == LONG
+    assert (await documents.read_notebook(N)).cells[1].outputs[0]["cut"] == {"text": len(LONG)}
+
+
+@pytest.mark.parametrize(
+    ("cell_id", "index", "field"),
+    [("gone", 0, "text"), ("a", 3, "text"), ("a", -1, "text"), ("a", 0, "image/png")],
+)
+async def test_an_output_that_is_not_there_is_not_found(
+    documents: Documents, cell_id: str, index: int, field: str
+) -> None:
+    await run_with_long_outputs(documents)
+    with pytest.raises(DocumentNotFound):
+        await documents.output_part(N, cell_id, index, field=field, start=0, count=10)

@@ -15,6 +15,7 @@ from vitto_jupyter.errors import NotFound
 from vitto_jupyter.protocol.base import CallId, HostId
 from vitto_jupyter.protocol.requests import HeldDocument, HostAnswer, HostCall, RegisterHost
 from vitto_jupyter.services.hosts import Hosts
+from vitto_jupyter.workspace.output_cut import OutputCutter, output_part
 
 Store = Callable[[str, Any], Awaitable[None]]
 Load = Callable[[str], Awaitable[Any]]
@@ -144,7 +145,26 @@ class SimulatedPage:
     async def _read_notebook(self, path: str) -> dict[str, Any]:
         if path not in self.notebooks:
             raise PageError("not_found", "not open here")
-        return {"cells": self.notebooks[path], **self.kernel, "dirty": path in self.dirty}
+        cutter = OutputCutter()
+        cells = [
+            {**cell, "outputs": [cutter.cut(output) for output in cell["outputs"]]}
+            if "outputs" in cell
+            else cell
+            for cell in self.notebooks[path]
+        ]
+        return {"cells": cells, **self.kernel, "dirty": path in self.dirty}
+
+    async def _output_part(
+        self, path: str, cell_id: str, index: int, field: str, start: int, count: int
+    ) -> dict[str, Any]:
+        held = [cell for cell in self.notebooks.get(path, []) if cell["cell_id"] == cell_id]
+        outputs = held[0]["outputs"] if held else []
+        if not 0 <= index < len(outputs):
+            raise PageError("not_found", "no such output")
+        part = output_part(outputs[index], field, start=start, count=count)
+        if part is None:
+            raise PageError("not_found", "no such field")
+        return {"text": part.text, "start": part.start, "total_chars": part.total_chars}
 
     async def _edit_notebook(self, path: str, edits: list[dict[str, Any]]) -> dict[str, Any]:
         cells = [dict(cell) for cell in self.notebooks[path]]

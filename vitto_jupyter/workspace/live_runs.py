@@ -10,9 +10,10 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..errors import DeadlineExceeded, DocumentNotFound, ToolError
+from ..errors import DeadlineExceeded, DocumentNotFound, EditConflict, ToolError
 from ..protocol.base import HostId
 from .base import BeginRun, Documents, RunEdit
+from .notebook_work import stale_run
 from .output_fold import Folded, OpenRuns
 from .pages import PageGone, Pages
 from .paths import shown
@@ -47,9 +48,31 @@ class LiveRuns:
         """Show the edits where the notebook is open; store the results of runs that ended.
 
         Raises:
+            EditConflict: a cell is not what was to be run; nothing has begun.
+            PageGone: whether it is, only a page knows that did not answer; nothing has begun.
             ToolError: a run ended and its results could not be stored.
         """
         runs = self._runs.setdefault(path, _Runs())
+        before = runs.open.copy()
+        try:
+            if not self._pages.are_holding(path):
+                await self._check_bases(path, edits)
+            await self._apply(path, runs, edits)
+        except (EditConflict, PageGone, DocumentNotFound) as err:
+            if isinstance(err, EditConflict) or _begun(edits):
+                runs.open = before
+            raise
+
+    async def _check_bases(self, path: str, edits: Sequence[RunEdit]) -> None:
+        """The file is not told of a run before its end, so what begins is checked here."""
+        if begun := _begun(edits):
+            notebook = await self._fallback.read_notebook(path)
+            for edit in begun:
+                cell = notebook.cell(edit.cell_id)
+                if cell is None or cell.revision != edit.base:
+                    raise stale_run(edit.cell_id, None if cell is None else cell.source)
+
+    async def _apply(self, path: str, runs: _Runs, edits: Sequence[RunEdit]) -> None:
         whole = _with_replays(runs.open, edits)
         holder = self._pages.holder(path)
         folded = runs.open.apply(edits)
@@ -59,6 +82,8 @@ class LiveRuns:
         try:
             in_page = await self._pages.edit_notebook(path, edits if seen_before else whole)
         except (PageGone, DeadlineExceeded, DocumentNotFound) as err:
+            if _begun(edits) and not isinstance(err, DeadlineExceeded):
+                raise
             # The run goes on: a page that comes back gets all of it with the next change.
             in_page = runs.shown_in = None
             if to_store and self._pages.are_holding(path):
@@ -94,6 +119,11 @@ class LiveRuns:
             del self._runs[path]
         while len(self._runs) > _LIMIT_NOTEBOOKS:
             del self._runs[next(iter(self._runs))]
+
+
+def _begun(edits: Sequence[RunEdit]) -> list[BeginRun]:
+    """The runs that begin only if their cell is still what it was."""
+    return [edit for edit in edits if isinstance(edit, BeginRun) and edit.base is not None]
 
 
 def _with_replays(runs: OpenRuns, edits: Sequence[RunEdit]) -> list[RunEdit]:

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..errors import DocumentNotFound, EditConflict, NotText
+from ..errors import DocumentNotFound, EditConflict, NotText, ToolError
 from . import base
-from .base import Cell, Entry, Notebook, NotebookEdit, Output, Revision, TextDocument, revision_of
+from .base import (
+    Cell,
+    Entry,
+    Notebook,
+    NotebookEdit,
+    Output,
+    OutputPart,
+    Revision,
+    TextDocument,
+    revision_of,
+)
+from .notebook_work import no_such_output, stale_run
+from .output_cut import cut_notebook, output_part
 from .paths import api_path, is_notebook, joined, parent_of
 
 
@@ -144,6 +156,19 @@ class MemoryDocuments:
         return self._document(path)
 
     async def read_notebook(self, path: str) -> Notebook:
+        return cut_notebook(self._whole(path))
+
+    async def output_part(
+        self, path: str, cell_id: str, index: int, *, field: str, start: int, count: int
+    ) -> OutputPart:
+        cell = self._whole(path).cell(cell_id)
+        outputs = cell.outputs[index : index + 1] if cell and index >= 0 else ()
+        part = output_part(outputs[0], field, start=start, count=count) if outputs else None
+        if part is None:
+            raise no_such_output(path, cell_id)
+        return part
+
+    def _whole(self, path: str) -> Notebook:
         path = api_path(path)
         state = self._notebooks.get(path)
         if state is None and (path in self.disk or path in self._all_folders()):
@@ -154,20 +179,22 @@ class MemoryDocuments:
         return _labelled(replace(state.live, held=held, dirty=held and state.live != state.saved))
 
     async def edit_notebook(self, path: str, edits: Sequence[NotebookEdit]) -> None:
-        notebook = await self.read_notebook(path)
+        notebook = self._whole(path)
+        if notebook.read_only:
+            raise ToolError(
+                f'"{path}" cannot be edited: {notebook.read_only}. It was not changed.',
+                code="read_only",
+            )
         cells = list(notebook.cells)
-        running = self._notebooks[notebook.path].running
-        stored = False
         for edit in edits:
             cells = _apply(cells, edit)
-            match edit:
-                case base.BeginRun():
-                    running.add(edit.cell_id)
-                case base.EndRun():
-                    running.discard(edit.cell_id)
-                    stored = True
-                case base.ReplaceSource() | base.InsertCells() | base.DeleteCell():
-                    stored = True
+        running = self._notebooks[notebook.path].running
+        for edit in edits:
+            if isinstance(edit, base.BeginRun):
+                running.add(edit.cell_id)
+            elif isinstance(edit, base.EndRun):
+                running.discard(edit.cell_id)
+        stored = any(isinstance(edit, base.EndRun | base.SourceEdit) for edit in edits)
         self._change(notebook.path, cells, stored=stored and notebook.path not in self.held)
 
     async def create_notebook(self, path: str, *, kernel_name: str, language: str) -> Notebook:
@@ -256,25 +283,47 @@ def _apply(cells: list[Cell], edit: NotebookEdit) -> list[Cell]:
     match edit:
         case base.InsertCells():
             return _insert(cells, edit)
+        case base.MoveCells():
+            return _move(cells, edit)
         case base.ReplaceSource() | base.DeleteCell():
             return _change_source(cells, edit)
         case _:
             index = _position(cells, edit.cell_id)
+            if isinstance(edit, base.BeginRun) and edit.base is not None:
+                _check_base(None if index is None else cells[index], edit)
             if index is None:
                 return cells
             return [*cells[:index], _apply_run(cells[index], edit), *cells[index + 1 :]]
 
 
+def _check_base(cell: Cell | None, edit: base.BeginRun) -> None:
+    if cell is None or cell.revision != edit.base:
+        raise stale_run(edit.cell_id, None if cell is None else cell.source)
+
+
+def _place(cells: list[Cell], after: str) -> int:
+    """The index behind `after`: a cell id, "start" or "end"."""
+    if after in ("start", "end"):
+        return 0 if after == "start" else len(cells)
+    index = _position(cells, after)
+    if index is None:
+        raise EditConflict(f"There is no cell {after}; nothing was written.")
+    return index + 1
+
+
+def _move(cells: list[Cell], edit: base.MoveCells) -> list[Cell]:
+    if len(set(edit.cell_ids)) < len(edit.cell_ids) or edit.after in edit.cell_ids:
+        raise ToolError("A cell can be moved to one place only.", code="invalid_input")
+    by_id = {cell.cell_id: cell for cell in cells}
+    if not by_id.keys() >= set(edit.cell_ids):
+        raise EditConflict("A cell to be moved is gone; nothing was written.")
+    rest = [cell for cell in cells if cell.cell_id not in edit.cell_ids]
+    at = _place(rest, edit.after)
+    return [*rest[:at], *(by_id[cell_id] for cell_id in edit.cell_ids), *rest[at:]]
+
+
 def _insert(cells: list[Cell], edit: base.InsertCells) -> list[Cell]:
-    if edit.after == "start":
-        at = 0
-    elif edit.after == "end":
-        at = len(cells)
-    else:
-        index = _position(cells, edit.after)
-        if index is None:
-            raise EditConflict(f"There is no cell {edit.after}; nothing was written.")
-        at = index + 1
+    at = _place(cells, edit.after)
     taken = {cell.cell_id for cell in cells}
     if any(new.cell_id in taken for new in edit.cells):
         raise EditConflict("A new cell has the id of an existing one; nothing was written.")

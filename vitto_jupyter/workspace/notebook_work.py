@@ -78,7 +78,6 @@ def changed(before: bytes, change: Change, *, path: str, given: Given) -> Edited
         ToolError: code `bad_notebook` or `read_only`.
     """
     file = notebook_json.parse(before, name=shown(path))
-    _refuse_read_only(file, path)
     edited = apply_edits(file, change.edits, change.runs, given=given)
     check_bases(edited.file, change.bases, path=path, given=edited.given)
     return edited
@@ -94,7 +93,10 @@ def check_bases(
     """
     if not bases:
         return
-    _refuse_read_only(file, path)
+    if file.read_only:
+        raise ToolError(
+            f"{shown(path)} is read-only: {file.read_only}. Nothing was run.", code="read_only"
+        )
     cells = {cell.cell_id: cell for cell in notebook_json.read(file, path=path, given=given).cells}
     for cell_id, base in bases.items():
         cell = cells.get(cell_id)
@@ -111,11 +113,3 @@ def stale_run(cell_id: str, source: str | None) -> EditConflict:
         f"Cell {cell_id} has changed; nothing was run.{now}",
         hint="Look at the cell again before you run it.",
     )
-
-
-def _refuse_read_only(file: NotebookFile, path: str) -> None:
-    if file.read_only:
-        raise ToolError(
-            f"{shown(path)} cannot be edited: {file.read_only}. It was not changed.",
-            code="read_only",
-        )
