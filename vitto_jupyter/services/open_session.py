@@ -6,6 +6,7 @@ Imported by sessions only. Opening repairs what a crash left behind.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from ..protocol.events import (
 from ..protocol.session import SessionInfo
 from ..providers.base import ToolSpec
 from ..tools.seen import Seen
+from . import seen_file
 from .approvals import Approvals
 from .conversations import ConversationFile
 from .event_hub import EventHub
@@ -35,6 +37,7 @@ from .trails import Scan, Trail
 from .turns import Turn
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 INTERRUPTED = ErrorInfo(
     code="interrupted",
     message="The server stopped while this turn was running.",
@@ -76,6 +79,7 @@ class OpenSession:
         self._end: tuple[str, TurnFinished] | None = None
         self._saving = asyncio.Lock()
         self._lock = lock
+        self._seen_edition = seen.edition
         self._preparing: asyncio.Future[object] | None = None
         self._conversation: Conversation | None = None
         self._conversation_file: ConversationFile | None = None
@@ -159,6 +163,18 @@ class OpenSession:
                 await self.hub.emit(finished, turn_id=turn_id)
                 self._end = None
 
+    async def save_seen(self) -> None:
+        """Keep what the model has seen for another server, or this one started anew."""
+        edition = self.seen.edition
+        if edition == self._seen_edition:
+            return
+        try:
+            await asyncio.to_thread(seen_file.save, self.folder, self.seen.to_json())
+        except StorageFailed as err:
+            log.warning("%s", err.message)
+        else:
+            self._seen_edition = edition
+
     def _forget_conversation(self) -> None:
         """After a turn was left behind: what it may still append counts no more."""
         if self._conversation_file is not None:
@@ -166,6 +182,7 @@ class OpenSession:
         self._conversation = self._conversation_file = None
 
     async def close(self) -> None:
+        await self.save_seen()
         self._forget_conversation()
         await self.questions.close()
         await self.hub.close()
@@ -177,7 +194,6 @@ async def open_session(
     record: SessionRecord,
     folder: Path,
     clock: Clock,
-    seen: Seen,
     wake: Callable[[], None],
     on_idle: Callable[[OpenSession], None],
 ) -> OpenSession:
@@ -207,7 +223,7 @@ async def open_session(
         lock=lock,
         hub=hub,
         scan=scan,
-        seen=seen,
+        seen=await asyncio.to_thread(seen_file.load, folder),
         on_idle=on_idle,
     )
 

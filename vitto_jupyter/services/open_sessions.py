@@ -9,7 +9,6 @@ from weakref import WeakValueDictionary
 
 from ..agent.ports import Clock
 from ..errors import NotFound
-from ..tools.seen import Seen
 from .open_session import OpenSession, open_session
 from .session_records import RecordStore
 
@@ -26,8 +25,6 @@ class OpenSessions:
         self._wake = wake
         self._open: dict[str, OpenSession] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        # kept when a session is closed: the next turn may edit what the last one has read
-        self._seen: dict[str, Seen] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
     def find(self, session_id: str) -> OpenSession | None:
@@ -68,7 +65,6 @@ class OpenSessions:
                     record=record,
                     folder=self._records.folder(session_id),
                     clock=self._clock,
-                    seen=self._seen.setdefault(session_id, Seen()),
                     wake=lambda: self._wake(session_id),
                     on_idle=self._close_later,
                 )
@@ -82,7 +78,6 @@ class OpenSessions:
             self._open.pop(session_id, None)
             await session.close()
             await asyncio.to_thread(self._records.delete, session_id)
-        self._seen.pop(session_id, None)
 
     async def close(self) -> None:
         sessions = self.all()

@@ -240,6 +240,7 @@ class SessionManager:
             finally:
                 session.turn = None
                 turn.over.set()
+            await session.save_seen()
             await self._save(session)
 
     async def _save_end_later(self, session: OpenSession) -> None:

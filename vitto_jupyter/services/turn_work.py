@@ -7,20 +7,23 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..agent.context import context_text, prompt_blocks
+from ..agent.context import changes_text, context_text, prompt_blocks
 from ..agent.guard import Guard, Mask
 from ..agent.loop import run_turn
 from ..agent.outcomes import Outcome, failure
-from ..agent.ports import Clock
+from ..agent.ports import Clock, EventSink
 from ..agent.prompts import system_prompt
 from ..errors import Conflict, ProviderError
 from ..policy.paths import below
 from ..protocol.context import WorkspaceContext
+from ..protocol.events import Event, ToolFinished, ToolRequested
 from ..protocol.requests import StartTurn
 from ..settings import Settings
 from ..tools.base import ToolContext
+from ..tools.changes import changes_since_seen
 from ..tools.toolset import Toolset
 from ..workspace.base import TextSink, Workspace
+from ..workspace.run_reports import in_words
 from .open_session import OpenSession
 from .provider_choice import Choice
 from .turns import TurnApprover, TurnAsker, TurnSink
@@ -92,9 +95,12 @@ class TurnWork:
                 session_id=session.record.session_id,
             )
 
-        return await run_turn(
+        mask = Mask(self._secrets())
+        changes = mask.text(await _changes(bench.workspace, session))
+        followed = FollowedSink(sink, bench.workspace.documents.follow_disk)
+        turn = run_turn(
             conversation=conversation,
-            prompt=prompt_blocks(body.prompt, body.attachments),
+            prompt=prompt_blocks(body.prompt, body.attachments, changes=changes_text(changes)),
             context=context_text(body.context, context),
             provider=choice.provider,
             model=choice.model,
@@ -104,12 +110,43 @@ class TurnWork:
             mode=body.mode,
             approver=TurnApprover(session.approvals, sink),
             asker=TurnAsker(session.questions, sink.turn_id),
-            sink=sink,
+            sink=followed,
             clock=self._clock,
             settings=self._settings,
             previous=session.last_reason,
-            guard=Guard(self._private, Mask(self._secrets())),
+            guard=Guard(self._private, mask),
         )
+        try:
+            return await turn
+        finally:
+            bench.workspace.documents.follow_disk()
+
+
+class FollowedSink:
+    """The sink of a turn; pages look at the files that its tools may have changed."""
+
+    def __init__(self, sink: EventSink, follow_disk: Callable[[], None]) -> None:
+        self._sink = sink
+        self._follow_disk = follow_disk
+        self._acting: set[str] = set()
+
+    async def emit(self, event: Event) -> None:
+        await self._sink.emit(event)
+        if isinstance(event, ToolRequested) and event.effect != "read":
+            self._acting.add(event.tool_call_id)
+        elif isinstance(event, ToolFinished) and event.tool_call_id in self._acting:
+            self._follow_disk()
+
+
+async def _changes(workspace: Workspace, session: OpenSession) -> str:
+    """What others changed since the last turn, and how runs ended that it left behind."""
+    changes = await changes_since_seen(workspace, session.seen)
+    ended = [
+        f"The run {report.run_id} of {report.path} has ended: {in_words(report)}. "
+        f"read_output gives its outputs."
+        for report in workspace.runs.take_news(session.record.session_id)
+    ]
+    return "\n".join([*filter(None, [changes]), *ended])
 
 
 def _notebook_in(path: str | None) -> str | None:

@@ -23,7 +23,9 @@ class Seen(MutableMapping[str, Revision]):
     """Revisions by key: `path` for a file, `path#cell_id` for a cell; the latest seen last.
 
     Beside them the texts that were seen, as many as fit into LIMIT_CHARS (the oldest go first,
-    their revisions stay), and per notebook the ids of its cells in their order.
+    their revisions stay), and per notebook the ids of its cells in their order. `versions` is
+    what told cheaply, when last looked at, that a file holds what was seen. `edition` counts
+    changes.
     """
 
     def __init__(self) -> None:
@@ -31,12 +33,15 @@ class Seen(MutableMapping[str, Revision]):
         self._texts: dict[str, str] = {}
         self._chars = 0
         self._orders: dict[str, tuple[str, ...]] = {}
+        self.versions: dict[str, tuple[str, int | None] | None] = {}
+        self.edition = 0
 
     def __getitem__(self, key: str) -> Revision:
         return self._revisions[key]
 
     def __setitem__(self, key: str, revision: Revision) -> None:
         """Seen, but its text is not to be kept."""
+        self.edition += 1
         self._drop_text(key)
         self._revisions.pop(key, None)
         self._revisions[key] = revision
@@ -44,6 +49,7 @@ class Seen(MutableMapping[str, Revision]):
             del self[next(iter(self._revisions))]
 
     def __delitem__(self, key: str) -> None:
+        self.edition += 1
         del self._revisions[key]
         self._drop_text(key)
 
@@ -71,6 +77,7 @@ class Seen(MutableMapping[str, Revision]):
 
     def note_order(self, path: str, cell_ids: Sequence[str]) -> None:
         """The model has seen which cells there are, if not all of their text."""
+        self.edition += 1
         self._orders.pop(path, None)
         self._orders[path] = tuple(cell_ids)
         while len(self._orders) > LIMIT_NOTEBOOKS:
@@ -92,7 +99,12 @@ class Seen(MutableMapping[str, Revision]):
     # -- on disk ---------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        return {"revisions": self._revisions, "texts": self._texts, "orders": self._orders}
+        """A copy that may be written in a thread."""
+        return {
+            "revisions": dict(self._revisions),
+            "texts": dict(self._texts),
+            "orders": dict(self._orders),
+        }
 
     @classmethod
     def from_json(cls, value: Any) -> Seen:
