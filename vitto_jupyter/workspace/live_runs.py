@@ -58,8 +58,8 @@ class LiveRuns:
             if not self._pages.are_holding(path):
                 await self._check_bases(path, edits)
             await self._apply(path, runs, edits)
-        except (EditConflict, PageGone, DocumentNotFound) as err:
-            if isinstance(err, EditConflict) or _begun(edits):
+        except (EditConflict, PageGone):
+            if _begun(edits):
                 runs.open = before
             raise
 
@@ -82,8 +82,10 @@ class LiveRuns:
         try:
             in_page = await self._pages.edit_notebook(path, edits if seen_before else whole)
         except (PageGone, DeadlineExceeded, DocumentNotFound) as err:
-            if _begun(edits) and not isinstance(err, DeadlineExceeded):
+            if isinstance(err, PageGone) and _begun(edits):
                 raise
+            if isinstance(err, DocumentNotFound):  # closed a moment ago: the file counts
+                await self._check_bases(path, edits)
             # The run goes on: a page that comes back gets all of it with the next change.
             in_page = runs.shown_in = None
             if to_store and self._pages.are_holding(path):

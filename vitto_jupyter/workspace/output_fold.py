@@ -45,11 +45,15 @@ class Folded:
 class OpenRuns:
     """The outputs so far of runs that have not ended, by cell id."""
 
-    def __init__(self, outputs: dict[str, tuple[Output, ...]] | None = None) -> None:
-        self._outputs = outputs or {}
+    def __init__(self) -> None:
+        self._outputs: dict[str, tuple[Output, ...]] = {}
+        self._trusted: set[str] = set()
 
     def copy(self) -> OpenRuns:
-        return OpenRuns(dict(self._outputs))
+        twin = OpenRuns()
+        twin._outputs = dict(self._outputs)
+        twin._trusted = set(self._trusted)
+        return twin
 
     def __bool__(self) -> bool:
         return bool(self._outputs)
@@ -59,6 +63,8 @@ class OpenRuns:
         ended: dict[str, RunResult] = {}
         late: list[RunEdit] = []
         for edit in edits:
+            if isinstance(edit, BeginRun):
+                self._trust(edit.cell_id, trusted=edit.trusted)
             if isinstance(edit, EndRun):
                 outputs = self._outputs.pop(edit.cell_id, ())
                 ended[edit.cell_id] = RunResult(outputs, edit.execution_count, edit.timing)
@@ -69,6 +75,7 @@ class OpenRuns:
                 late.append(edit)
         while len(self._outputs) > _LIMIT_RUNS:
             del self._outputs[next(iter(self._outputs))]
+        self._trusted &= self._outputs.keys()
         return Folded(ended, tuple(late))
 
     def replay(self, cell_id: str) -> list[RunEdit]:
@@ -76,7 +83,13 @@ class OpenRuns:
         if cell_id not in self._outputs:
             return []
         added = [AddOutput(cell_id, output) for output in self._outputs[cell_id]]
-        return [BeginRun(cell_id), *added]
+        return [BeginRun(cell_id, trusted=cell_id in self._trusted), *added]
+
+    def _trust(self, cell_id: str, *, trusted: bool) -> None:
+        if trusted:
+            self._trusted.add(cell_id)
+        else:
+            self._trusted.discard(cell_id)
 
 
 def split_edits(edits: Sequence[NotebookEdit]) -> tuple[list[SourceEdit], list[RunEdit]]:
