@@ -17,6 +17,8 @@ _KEPT_LINES = 8
 _LINE_CHARS = 400
 _CUT_LINE_CHARS = 1_500
 _LAP_CHARS = 24
+# Lines that are read by number: a longer one counts as several.
+WRAP_CHARS = 2_000
 
 
 def plain(text: str) -> str:
@@ -43,7 +45,7 @@ def clip(text: str, limit: int, *, total: int = 0, rest: str = "") -> str:
     start, end = _head_end(text, limit // 3), _tail_start(text, limit - limit // 3)
     head, tail = text[:start].rstrip("\n"), text[end:]
     gap = max(total, len(text)) - start - len(tail)
-    rest = rest.replace("{line}", str(text.count("\n", 0, start) + 1))
+    rest = rest.replace("{line}", str(_line_number(text[:start])))
     marker = f"[… {gap:,} characters left out{f': {rest}' if rest else ''} …]"
     parts = [head, marker]
     # A word that a cut goes through is looked for too.
@@ -63,6 +65,13 @@ def clipped_chars(limit: int, *, rest_chars: int = 0) -> int:
 
 def _kept_count(limit: int) -> int:
     return max(min(limit // _LINE_CHARS, _KEPT_LINES), 1)
+
+
+def _line_number(head: str) -> int:
+    """The number of the line that follows `head`, as `long_text` counts."""
+    *complete, last = head.split("\n")
+    full = sum(max(-(-len(line) // WRAP_CHARS), 1) for line in complete)
+    return full + len(last) // WRAP_CHARS + 1
 
 
 def _head_end(text: str, wanted: int) -> int:

@@ -16,12 +16,12 @@ _BREAKS = frozenset({"p", "div", "br", "tr", "table", "li", "h1", "h2", "h3", "h
 _READ_CHARS = 400_000
 
 
-def html_text(html: str) -> str:
+def html_text(html: str, *, read_chars: int = _READ_CHARS) -> str:
     """The readable text of `html`; cells of a table row are joined with " | "."""
     pieces: list[str] = []
     skipping = ""
     scripts = 0
-    for piece in _TAG.split(_head(html)):
+    for piece in _TAG.split(_head(html, read_chars)):
         tag = _tag_of(piece)
         if tag is None:
             if not skipping:
@@ -34,18 +34,18 @@ def html_text(html: str) -> str:
         else:
             pieces.append(_in_place_of(tag, is_end=piece.startswith("</")))
     text = _tidied("".join(pieces))
-    if len(html) > _READ_CHARS:
-        text += f"\n[… {len(html) - _READ_CHARS:,} characters of HTML left out …]"
+    if len(html) > read_chars:
+        text += f"\n[… {len(html) - read_chars:,} characters of HTML left out …]"
     if scripts:
         text += "\n[script left out]"
     return text.strip()
 
 
-def _head(html: str) -> str:
+def _head(html: str, read_chars: int) -> str:
     """The part that is read; a tag that would be cut through is left out."""
-    if len(html) <= _READ_CHARS:
+    if len(html) <= read_chars:
         return html
-    head = html[:_READ_CHARS]
+    head = html[:read_chars]
     return head[: head.rfind("<")] if head.rfind("<") > head.rfind(">") else head
 
 

@@ -36,8 +36,8 @@ _PLAIN_MODES = ("1", "L", "LA", "P", "RGB", "RGBA")
 # Of displays; what the API does not take is re-encoded.
 MEDIA_TYPES = (*_SIGNATURES, "image/bmp", "image/tiff")
 
-# The base64 text of an image that was left out of its output: cell id, index, type, length.
-Fetch = Callable[[str, int, str, int], Awaitable[str]]
+# The base64 text of an image that was left out of its output: cell id, index, media type.
+Fetch = Callable[[str, int, str], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Images:
         if self._fetch is None:
             raise Unusable("its data is not at hand")
         try:
-            return await self._fetch(asked.cell_id, asked.index, asked.media_type, asked.total)
+            return await self._fetch(asked.cell_id, asked.index, asked.media_type)
         except ToolError as err:
             raise Unusable(f"it could not be read: {err.message}") from err
 

@@ -103,7 +103,7 @@ def outline_line(cell: Cell, flags: Mapping[str, Sequence[str]]) -> str:
     facts.append(count_of(cell.source.count("\n") + 1, "line"))
     facts.extend(_output_facts(cell))
     facts.extend(f"FLAG {clip_line(flag, 120)}" for flag in cell_flags(cell, flags))
-    return f"{', '.join(facts)} | {clip_line(_first_line(cell.source), _FIRST_LINE_CHARS)}"
+    return f"{', '.join(facts)} | {clip_line(first_line(cell.source), _FIRST_LINE_CHARS)}"
 
 
 def cell_flags(cell: Cell, flags: Mapping[str, Sequence[str]]) -> list[str]:
@@ -125,7 +125,7 @@ def _output_facts(cell: Cell) -> list[str]:
     return facts
 
 
-def _first_line(source: str) -> str:
+def first_line(source: str) -> str:
     return next((line.strip() for line in source.split("\n") if line.strip()), "")
 
 

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ..errors import DocumentNotFound, ToolError
+from ..errors import ToolError
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
-from ..workspace.base import Cell, Documents, Notebook
+from ..workspace.base import Cell, Notebook
 from ..workspace.run_reports import LastRun
 from .base import Proposal, Tool, ToolContext, done, read_proposal
 from .cell_flags import NO_FLAGS, Flags, flags_of
-from .images import Fetch, Images
+from .images import Images
 from .notebook_view import (
     OUTLINE_COUNT,
     Look,
@@ -24,11 +24,11 @@ from .notebook_view import (
     source_page,
     whole_cells,
 )
+from .output_parts import fetch_from
 from .targets import cell_of, notebook_path, open_notebook, saw_cells, saw_outline
 
 _KERNEL_WAIT_S = 2.0
 _MAX_COUNT = 200
-_PART_CHARS = 1_000_000
 
 
 class ReadNotebook(Wire):
@@ -93,12 +93,12 @@ async def _flags(ctx: ToolContext, notebook: Notebook) -> Flags:
         return NO_FLAGS
 
     def run_of(cell: Cell) -> LastRun | None:
-        return _run_of(ctx, notebook.path, cell)
+        return our_run_of(ctx, notebook.path, cell)
 
     return await asyncio.to_thread(flags_of, notebook, kernel=kernel, run_of=run_of)
 
 
-def _run_of(ctx: ToolContext, path: str, cell: Cell) -> LastRun | None:
+def our_run_of(ctx: ToolContext, path: str, cell: Cell) -> LastRun | None:
     """Our run of the cell, unless its count tells that somebody ran it since."""
     runs = ctx.workspace.runs
     last = runs.last_run(path, cell.cell_id)
@@ -107,26 +107,6 @@ def _run_of(ctx: ToolContext, path: str, cell: Cell) -> LastRun | None:
     if ran is None or ran.execution is None or not cell.outputs:
         return None
     return last if ran.execution.execution_count == cell.execution_count else None
-
-
-def fetch_from(documents: Documents, path: str) -> Fetch:
-    """Reads what was cut from outputs of the notebook at `path`."""
-
-    async def fetch(cell_id: str, index: int, field: str, total: int) -> str:
-        parts: list[str] = []
-        got = 0
-        while got < total:
-            part = await documents.output_part(
-                path, cell_id, index, field=field, start=got, count=_PART_CHARS
-            )
-            if not part.text:
-                raise DocumentNotFound("The output changed while it was read.")
-            parts.append(part.text)
-            got += len(part.text)
-            total = part.total_chars
-        return "".join(parts)
-
-    return fetch
 
 
 READ_NOTEBOOK = Tool(
