@@ -11,16 +11,21 @@ from .base import Cell, DeleteCell, InsertCells, MoveCells, NewCell, SourceEdit
 from .json_spans import Known, Span
 from .notebook_json import NotebookFile
 from .notebook_outputs import joined_output
-from .notebook_write import Draft, written
+from .notebook_write import Draft, is_spelling, lost_spellings, written
 from .output_fold import Folded, RunResult, fold_output
 from .text_codec import normalised
 
 _QUOTE_LIMIT_CHARS = 2000
+_LIMIT_SPELLINGS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class EditedNotebook:
-    """The new file, and the `given` ids (see `notebook_json.cell_ids`) that go with it."""
+    """The new file, and what to give with it from now on.
+
+    `given` holds ids (see `notebook_json.cell_ids`) and, by `spelling_key`, sources as they were
+    written in the file, where taking an edit back would else not give the same bytes.
+    """
 
     file: NotebookFile
     content: bytes
@@ -55,14 +60,17 @@ def apply_edits(
     for edit in edits:
         drafts = _apply(drafts, edit, repeated)
     drafts = [_with_run(draft, runs) for draft in drafts]
-    text = written(file, drafts)
+    text = written(file, drafts, spelled=given)
     known = Known(file.text, [None if draft.touched else draft.origin for draft in drafts])
     after = notebook_json.parse_text(text, bom=file.bom, name="The edited notebook", known=known)
     _check_nothing_lost(file, after, drafts)
     computed = notebook_json.cell_ids(after, {})
     names = [draft.cell_id for draft in drafts]
     renamed = {new: old for new, old in zip(computed, names, strict=True) if new != old}
-    return EditedNotebook(after, file.bom + text.encode("utf-8"), renamed)
+    spelled = {key: value for key, value in given.items() if is_spelling(key)}
+    spelled |= lost_spellings(file, after, drafts)
+    kept = dict([*spelled.items()][-_LIMIT_SPELLINGS:])
+    return EditedNotebook(after, file.bom + text.encode("utf-8"), renamed | kept)
 
 
 # -- deciding what the cells are -----------------------------------------------------------------

@@ -187,9 +187,7 @@ def is_cell_id(text: str) -> bool:
 
 
 def _whole(value: Any) -> int | None:
-    """A number of the format; JSON knows only one kind of number, so that 4.0 is 4."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number and value == value // 1 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _why_read_only(file: NotebookFile, *, major: int | None, minor: int | None) -> str:

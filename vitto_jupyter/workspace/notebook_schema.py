@@ -89,8 +89,7 @@ def _output_fault(output: Any) -> str:
 
 
 def _is_integer(value: Any) -> bool:
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return is_number or (isinstance(value, float) and value.is_integer())
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _are_texts(value: Any) -> bool:
@@ -126,7 +125,7 @@ _COUNT = _Rule(
     lambda value: value is None or (_is_integer(value) and value >= 0), "a whole number or null"
 )
 _POSITIVE = _Rule(lambda value: _is_integer(value) and value >= 1, "a whole number")
-_SCROLLED = _Rule(lambda value: value in (True, False, "auto"), 'true, false or "auto"')
+_SCROLLED = _Rule(lambda value: isinstance(value, bool) or value == "auto", 'true, false or "auto"')
 _CELL_ID = _Rule(_matches(_ID), "a cell id of up to 64 letters, digits, - and _")
 _CELL_NAME = _Rule(_matches(_NAME), "one line of text")
 _TAGS = _Rule(_are_tags, "a list of different texts without commas")

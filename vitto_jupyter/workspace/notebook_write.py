@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from . import notebook_json
-from .base import CellType
+from .base import CellType, revision_of
 from .json_spans import Entry, Gap, Patch, Span, members, patched, rebuilt
 from .notebook_json import NotebookFile
 from .notebook_outputs import stored_output
@@ -39,15 +39,52 @@ class Draft:
         return self.edited or self.result is not None
 
 
-def written(file: NotebookFile, drafts: Sequence[Draft]) -> str:
-    """The file with the cells as drafted; its bytes stay outside of what was touched."""
-    style = _style_of(file)
+def written(file: NotebookFile, drafts: Sequence[Draft], *, spelled: Mapping[str, str]) -> str:
+    """The file with the cells as drafted; its bytes stay outside of what was touched.
+
+    `spelled` has JSON of sources by `spelling_key`; what is not there is written in file style.
+    """
+    writer = _Writer(file, _style_of(file), spelled)
     if [draft.origin for draft in drafts] == list(file.cells):
-        patches = [patch for draft in drafts for patch in _patches(file, draft, style)]
+        patches = [patch for draft in drafts for patch in writer.patches(draft)]
         return patched(file.text, patches)
-    entries = [(draft.origin, _cell_text(file, draft, style)) for draft in drafts]
-    array = rebuilt(file.text, file.array, entries, gap=style.gap(_CELLS_DEPTH))
+    entries = [(draft.origin, writer.cell_text(draft)) for draft in drafts]
+    array = rebuilt(file.text, file.array, entries, gap=writer.style.gap(_CELLS_DEPTH))
     return patched(file.text, [Patch(file.array.start, file.array.end, array)])
+
+
+# -- taking edits back ---------------------------------------------------------------------------
+
+
+def spelling_key(cell_id: str, source: str) -> str:
+    return f"{cell_id}\n{revision_of(source)}"
+
+
+def is_spelling(key: str) -> bool:
+    return "\n" in key
+
+
+def lost_spellings(
+    before: NotebookFile, after: NotebookFile, drafts: Sequence[Draft]
+) -> dict[str, str]:
+    """Sources of `before` that an edit back would spell in another way, by `spelling_key`."""
+    pairs = [
+        (draft, span)
+        for draft, span in zip(drafts, after.cells, strict=True)
+        if draft.edited and draft.origin
+    ]
+    if not pairs:
+        return {}
+    writer = _Writer(after, _style_of(after), {})
+    lost: dict[str, str] = {}
+    for draft, span in pairs:
+        source = notebook_json.source_text(draft.origin.value)
+        field = members(before.text, draft.origin.start).value["source"]
+        old = before.text[field.start : field.end]
+        back = Draft(draft.cell_id, draft.cell_type, source, span, edited=True)
+        if writer.source(back, _fields(after, span)["source"]) != old:
+            lost[spelling_key(draft.cell_id, source)] = old
+    return lost
 
 
 # -- style ---------------------------------------------------------------------------------------
@@ -98,31 +135,50 @@ def _style_of(file: NotebookFile) -> _Style:
 # -- cells ---------------------------------------------------------------------------------------
 
 
-def _cell_text(file: NotebookFile, draft: Draft, style: _Style) -> str:
-    span = draft.origin
-    if span is None:
-        return style.dump(_new_cell(file, draft, style), depth=_CELL_DEPTH)
-    shifted = [
-        Patch(patch.start - span.start, patch.end - span.start, patch.text)
-        for patch in _patches(file, draft, style)
-    ]
-    return patched(file.text[span.start : span.end], shifted)
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    file: NotebookFile
+    style: _Style
+    spelled: Mapping[str, str]
+
+    def cell_text(self, draft: Draft) -> str:
+        span = draft.origin
+        if span is None:
+            return self.style.dump(_new_cell(self.file, draft, self.style), depth=_CELL_DEPTH)
+        shifted = [
+            Patch(patch.start - span.start, patch.end - span.start, patch.text)
+            for patch in self.patches(draft)
+        ]
+        return patched(self.file.text[span.start : span.end], shifted)
+
+    def patches(self, draft: Draft) -> list[Patch]:
+        """What changes within a cell of the file: single fields."""
+        span = draft.origin
+        if span is None or not draft.touched:
+            return []
+        fields = _fields(self.file, span)
+        texts = {
+            name: self.style.dump(value, depth=_FIELD_DEPTH)
+            for name, value in _changed_values(span.value, draft).items()
+        }
+        if draft.edited:
+            texts["source"] = self.source(draft, fields["source"])
+        return [Patch(fields[name].start, fields[name].end, text) for name, text in texts.items()]
+
+    def source(self, draft: Draft, field: Span) -> str:
+        """The JSON of a source, list or string as it was; lines that stay keep their spelling."""
+        known = self.spelled.get(spelling_key(draft.cell_id, draft.source))
+        if known is not None:
+            return known
+        before = notebook_json.raw_source(draft.origin.value) if draft.origin else ""
+        source = keep_line_ends(before, draft.source)
+        if isinstance(field.value, list):
+            return _list_text(self.file.text, field, source, self.style)
+        return _string_text(self.file.text, field, source, self.style)
 
 
-def _patches(file: NotebookFile, draft: Draft, style: _Style) -> list[Patch]:
-    """What changes within a cell of the file: single fields."""
-    span = draft.origin
-    if span is None or not draft.touched:
-        return []
-    fields = members(file.text, span.start, arrays=("source",)).value
-    texts = {
-        name: style.dump(value, depth=_FIELD_DEPTH)
-        for name, value in _changed_values(span.value, draft).items()
-    }
-    if draft.edited:
-        raw = keep_line_ends(notebook_json.raw_source(span.value), draft.source)
-        texts["source"] = _source_text(file.text, fields["source"], raw, style)
-    return [Patch(fields[name].start, fields[name].end, text) for name, text in texts.items()]
+def _fields(file: NotebookFile, cell: Span) -> dict[str, Span]:
+    return members(file.text, cell.start, arrays=("source",)).value
 
 
 def _changed_values(before: dict[str, Any], draft: Draft) -> dict[str, Any]:
@@ -161,17 +217,20 @@ def _new_cell(file: NotebookFile, draft: Draft, style: _Style) -> dict[str, Any]
 # -- sources -------------------------------------------------------------------------------------
 
 
-def _source_text(text: str, field: Span, source: str, style: _Style) -> str:
-    """The JSON of a source, list or string as it was; lines that stay keep their spelling."""
-    if isinstance(field.value, list):
-        lines = source.splitlines(keepends=True)
-        old = [(item, text[item.start : item.end]) for item in field.value]
-        entries = _respelled([item.value for item in field.value], old, lines, style)
-        return rebuilt(text, field, entries, gap=style.gap(_FIELD_DEPTH))
-    pieces = _written_lines(text[field.start + 1 : field.end - 1])
-    values = [json.loads(f'"{piece}"') for piece in pieces]
-    entries = _respelled(values, [(None, f'"{piece}"') for piece in pieces], _lines(source), style)
-    return f'"{"".join(written[1:-1] for _, written in entries)}"'
+def _list_text(text: str, field: Span, source: str, style: _Style) -> str:
+    old = [(item, text[item.start : item.end]) for item in field.value]
+    values = [item.value for item in field.value]
+    entries = _respelled(values, old, source.splitlines(keepends=True), style)
+    return rebuilt(text, field, entries, gap=style.gap(_FIELD_DEPTH))
+
+
+def _string_text(text: str, field: Span, source: str, style: _Style) -> str:
+    old: list[Entry] = [
+        (None, f'"{piece}"') for piece in _written_lines(text[field.start + 1 : field.end - 1])
+    ]
+    values = [json.loads(line) for _, line in old]
+    entries = _respelled(values, old, _lines(source), style)
+    return f'"{"".join(line[1:-1] for _, line in entries)}"'
 
 
 def _respelled(values: list[str], old: list[Entry], lines: list[str], style: _Style) -> list[Entry]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -103,17 +104,23 @@ def encode(file: FileText, text: str) -> bytes:
 
 
 def keep_line_ends(raw: str, text: str) -> str:
-    """`text` with the line ends of `raw`: kept for kept lines, the majority for new ones."""
-    newline = majority_newline(raw)
-    if newline == "\n" and "\r" not in raw:
+    """`text` with the line ends of `raw`: kept for kept lines, the usual one for new ones."""
+    if "\r" not in raw:
         return text
     parts = _LINE_END.split(raw)
     lines, ends = parts[0::2], parts[1::2]
-    if set(ends) == {newline}:
+    counts = Counter(ends)
+    newline = max(("\n", "\r\n", "\r"), key=lambda end: counts[end])
+    if len(counts) == 1:
         return text.replace("\n", newline)
     new_lines = text.split("\n")
-    new_ends = list(_kept_ends(lines, new_lines, [*ends, newline]))
-    new_ends = [end or newline for end in new_ends[: len(new_lines) - 1]]
+    kept = list(_kept_ends(lines, new_lines, [*ends, newline]))[: len(new_lines) - 1]
+    new_ends = [end or newline for end in kept]
+    for at in range(1, len(new_ends)):
+        # "\r", nothing and "\n" would be one line end.
+        if new_ends[at - 1] == "\r" and not new_lines[at] and new_ends[at] == "\n":
+            changed, end = (at - 1, "\r\n") if kept[at] else (at, "\r")
+            new_ends[changed] = end
     return "".join(line + end for line, end in zip(new_lines, [*new_ends, ""], strict=True))
 
 

@@ -411,7 +411,6 @@ def test_an_invalid_notebook_is_read_but_not_edited(value: Any, words: str) -> N
         notebook(code(["a"], "a", attachments={}, more=1)),
         notebook(code(["a"])),
         notebook(metadata={"unknown": 1, "kernelspec": {"name": "x", "display_name": "X"}}),
-        notebook(minor=4.0),
     ],
 )
 def test_what_jupyterlab_opens_without_a_word_can_be_edited(value: Any) -> None:
