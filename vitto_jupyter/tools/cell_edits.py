@@ -26,8 +26,10 @@ from .targets import (
     cell_name,
     cell_of,
     changed_outline,
+    editable_notebook,
+    elsewhere,
     notebook_path,
-    open_notebook,
+    read_back,
     require_seen_cell,
     saw_cells,
     show_cell_now,
@@ -52,7 +54,7 @@ class DeleteCells(Wire):
 
 async def _propose_edit(ctx: ToolContext, args: EditCell) -> Proposal:
     path = notebook_path(ctx, args.path)
-    notebook = await open_notebook(ctx, path)
+    notebook = await editable_notebook(ctx, path)
     cell = cell_of(notebook, args.cell_id)
     require_seen_cell(ctx, path, cell)
     source = _new_source(cell, args)
@@ -113,12 +115,13 @@ async def _edit(
         await ctx.workspace.documents.edit_notebook(path, (edit,))
     except EditConflict as err:
         return await _cell_conflict(ctx, path, cell.cell_id, err)
-    now = (await ctx.workspace.documents.read_notebook(path)).cell(cell.cell_id)
+    notebook = await read_back(ctx, path)
+    now = notebook.cell(cell.cell_id)
     if now is None or now.source != text:
         raise WriteFailed(f"{cell_name(cell)} was written, but is not there as it was sent.")
     saw_cells(ctx, path, (now,))
     added, removed = line_counts(cell.source, text)
-    lead = f"Edited {cell_name(now)} of {path}: +{added} −{removed} lines."
+    lead = f"Edited {cell_name(now)} of {path}: +{added} −{removed} lines.{elsewhere(notebook)}"
     if text != proposed:
         diff = unified(proposed, text, name=f"cell {now.label}")
         lead += f"\nThe user changed your text before allowing it:\n{diff}"
@@ -155,7 +158,7 @@ async def _cell_conflict(
 
 async def _propose_delete(ctx: ToolContext, args: DeleteCells) -> Proposal:
     path = notebook_path(ctx, args.path)
-    notebook = await open_notebook(ctx, path)
+    notebook = await editable_notebook(ctx, path)
     cells = [cell_of(notebook, cell_id) for cell_id in dict.fromkeys(args.cell_ids)]
     for cell in cells:
         require_seen_cell(ctx, path, cell)
@@ -186,7 +189,7 @@ async def _delete(ctx: ToolContext, path: str, cells: list[Cell]) -> ToolResult:
     except EditConflict as err:
         text = f"{err.message} No cell was deleted."
         return failed(text, output=outline(await documents.read_notebook(path), count=60).text)
-    now = await documents.read_notebook(path)
+    now = await read_back(ctx, path)
     left = [cell for cell in cells if now.cell(cell.cell_id)]
     if left:
         raise WriteFailed(f"{cell_name(left[0]).capitalize()} is still there after deleting it.")
@@ -194,7 +197,7 @@ async def _delete(ctx: ToolContext, path: str, cells: list[Cell]) -> ToolResult:
         ctx.seen.pop(cell_key(path, cell.cell_id), None)
     changed_outline(ctx, now)
     names = ", ".join(cell_name(cell) for cell in cells)
-    text = f"Deleted from {path}: {names}. {count_of(len(now.cells), 'cell')} left."
+    text = f"Deleted from {path}: {names}. {count_of(len(now.cells), 'cell')} left.{elsewhere(now)}"
     return done(text, path=path, count=len(cells))
 
 

@@ -29,8 +29,10 @@ from .targets import (
     cell_name,
     cell_of,
     changed_outline,
+    editable_notebook,
+    elsewhere,
     notebook_path,
-    open_notebook,
+    read_back,
     saw_cells,
 )
 
@@ -89,7 +91,7 @@ async def _notebook_or_new(
 ) -> tuple[Notebook, bool]:
     """The notebook, or the one that would be created."""
     try:
-        return await open_notebook(ctx, path), False
+        return await editable_notebook(ctx, path), False
     except DocumentNotFound as err:
         if not args.create_if_missing:
             hint = f"{err.hint} To create it, set create_if_missing.".strip()
@@ -163,12 +165,12 @@ async def _insert(
     except EditConflict as err:
         text = f"The notebook changed meanwhile: {err.message}"
         return failed(text, output=outline(await documents.read_notebook(path), count=60).text)
-    now = await documents.read_notebook(path)
+    now = await read_back(ctx, path)
     made = _verified(now, cells)
     changed_outline(ctx, now, made=[cell.cell_id for cell in made])
     saw_cells(ctx, path, made)
     names = ", ".join(cell_name(cell) for cell in made)
-    lead = f"{'Created' if create else 'Inserted into'} {path}: {names}."
+    lead = f"{'Created' if create else 'Inserted into'} {path}: {names}.{elsewhere(now)}"
     return await finished(
         ctx,
         path,

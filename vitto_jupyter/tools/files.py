@@ -29,6 +29,10 @@ from .writing import propose_write
 _MAX_LINES = 2000
 _MAX_CHARS = 40_000
 _MAX_LINE_CHARS = 4000
+_RAW_TEXT = (
+    "This is its raw text, to look at: notebooks are not edited as text. To mend it, write a "
+    "repaired copy under a new name with code or a command, and let the user compare."
+)
 
 
 class ReadFile(Wire):
@@ -58,13 +62,26 @@ async def _propose_read(ctx: ToolContext, args: ReadFile) -> Proposal:
 
 async def _read(ctx: ToolContext, path: str, args: ReadFile) -> ToolResult:
     if is_notebook(path):
-        return await view_notebook(ctx, path)
+        return await _read_notebook(ctx, path, args)
     document = await read_document(ctx, path)
     secret = await holds_secrets(ctx.workspace.documents, path)
     saw_file(ctx, document, secret=secret)
     if secret:
         document = replace(document, text=without_values(document.text))
     return _page(document, args.start_line, args.line_count or _MAX_LINES)
+
+
+async def _read_notebook(ctx: ToolContext, path: str, args: ReadFile) -> ToolResult:
+    """The notebook's cells; its raw text, to look at only, when they cannot be told apart."""
+    try:
+        return await view_notebook(ctx, path)
+    except ToolError as err:
+        if err.code != "bad_notebook":
+            raise
+        raw = await ctx.workspace.documents.raw_text(path)
+        result = _page(raw, args.start_line, args.line_count or _MAX_LINES)
+        lead = f"{err.message} {_RAW_TEXT}"
+        return result.model_copy(update={"output": f"{lead}\n{result.output}"})
 
 
 def _page(document: TextDocument, start: int, count: int) -> ToolResult:
@@ -96,6 +113,8 @@ def _short(line: str) -> str:
 
 def _state(document: TextDocument) -> str:
     parts = ["open in an editor"] if document.held else []
+    if document.also_open:
+        parts.append(document.also_open.rstrip("."))
     if document.newline == "\r\n":
         parts.append("CRLF line ends")
     if document.encoding.lower().replace("-", "") not in ("utf8", "ascii"):

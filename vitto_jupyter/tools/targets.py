@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from ..errors import DocumentNotFound, EditConflict, NotText, ToolError
+from ..errors import DocumentNotFound, EditConflict, NotText, ToolError, WriteFailed
 from ..workspace.base import Cell, Documents, Notebook, TextDocument
 from ..workspace.paths import api_path, is_notebook, joined, name_of, parent_of, shown
 from .base import ToolContext
@@ -107,6 +107,43 @@ async def open_notebook(ctx: ToolContext, path: str) -> Notebook:
     except DocumentNotFound as err:
         hint = await _nearby(ctx.workspace.documents, path)
         raise DocumentNotFound(err.message, hint=hint) from err
+
+
+async def editable_notebook(ctx: ToolContext, path: str) -> Notebook:
+    """A notebook that may be edited.
+
+    Raises:
+        ToolError: code `read_only`, with the reason.
+    """
+    notebook = await open_notebook(ctx, path)
+    if notebook.read_only:
+        raise ToolError(
+            f"{path} cannot be edited: {notebook.read_only.rstrip('.')}. Nothing was changed.",
+            code="read_only",
+            hint="Tell the user; or put the cells into a new notebook with insert_cells and "
+            "create_if_missing.",
+        )
+    return notebook
+
+
+async def read_back(ctx: ToolContext, path: str) -> Notebook:
+    """The notebook after an edit that was made.
+
+    Raises:
+        WriteFailed: it cannot be read now; the edit was made all the same.
+    """
+    try:
+        return await ctx.workspace.documents.read_notebook(path)
+    except ToolError as err:
+        raise WriteFailed(
+            f"{path} was edited, but could not be read back after that ({err.code}).",
+            hint="Read it before any other edit.",
+        ) from err
+
+
+def elsewhere(document: TextDocument | Notebook) -> str:
+    """The end of a result: what other pages have of the document; "" when nothing else."""
+    return f"\n{document.also_open}" if document.also_open else ""
 
 
 async def _nearby(documents: Documents, path: str) -> str:

@@ -11,7 +11,7 @@ from .base import Grant, Proposal, ToolContext, done, failed, read_proposal
 from .clipping import count_of
 from .secrets import holds_secrets
 from .spans import invisible_changes, line_counts, normalised, unified
-from .targets import language_of, read_document, saw_file, show_now
+from .targets import elsewhere, language_of, read_document, saw_file, show_now
 
 
 def propose_write(
@@ -79,4 +79,4 @@ def _report(document: TextDocument, shown: Change, *, created: bool) -> ToolResu
     if text != shown.after:
         diff = unified(shown.after, text, name=path)
         parts.append(f"The user changed your text before allowing it:\n{diff}")
-    return done("\n".join(parts), path=path, added=added, removed=removed)
+    return done("\n".join(parts) + elsewhere(document), path=path, added=added, removed=removed)

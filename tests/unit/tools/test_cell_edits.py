@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from tool_calls import ToolCalls
 
@@ -330,3 +332,88 @@ async def test_if_one_cell_changed_none_is_deleted():
     stale = await calls.apply(proposal)
     assert "No cell was deleted" in stale.error
     assert _sources(calls) == ["x = 1", "mine"]
+
+
+# -- what the model is told of others ------------------------------------------------------------
+
+
+async def test_a_stale_edit_shows_what_changed_since_the_cell_was_read():
+    calls = _calls("a = 1\nb = 2\nc = 3")
+    documents = await _read(calls)
+    documents.user_writes_cell(PATH, "c1", "a = 1\nb = 20\nc = 3")
+    stale = await calls.call("edit_cell", cell_id="c1", source="a = 0")
+    diff = "--- a/cell 1\n+++ b/cell 1\n@@ -1,3 +1,3 @@\n a = 1\n-b = 2\n+b = 20\n c = 3\n"
+    assert "has changed since it was read; nothing was written" in stale.error
+    assert f"What changed since you saw it:\n{diff}Its source is now:\na = 1\nb = 20" in stale.error
+    assert (await calls.call("edit_cell", cell_id="c1", source="a = 0")).success
+
+
+async def test_a_stale_edit_of_a_very_long_cell_says_to_read_it():
+    calls = _calls("x = 1\n" * 10_000)
+    documents = await _read(calls)
+    calls.seen.note(f"{PATH}#c1", "r", "y")
+    documents.user_writes_cell(PATH, "c1", "z = 1\n" * 10_000)
+    for _ in range(2):
+        stale = await calls.call("edit_cell", cell_id="c1", source="a = 0")
+        assert "use read_notebook" in stale.error and len(stale.error) < 500
+
+
+@pytest.mark.parametrize(
+    ("tool", "input"),
+    [
+        ("edit_cell", {"cell_id": "c1", "source": "new"}),
+        ("delete_cells", {"cell_ids": ["c1"]}),
+        ("insert_cells", {"after": "end", "cells": [{"source": "new"}]}),
+    ],
+)
+async def test_a_read_only_notebook_is_not_edited_and_the_reason_is_said(tool, input):
+    notebook = replace(notebook_of("x = 1"), read_only="it has the old notebook format 3.")
+    calls = ToolCalls(memory_workspace(notebooks={PATH: notebook}), notebook_path=PATH)
+    await _read(calls)
+    refused = await calls.call(tool, **input)
+    assert refused.metadata["code"] == "read_only"
+    assert "cannot be edited: it has the old notebook format 3. Nothing was" in refused.error
+    assert "new notebook" in refused.error
+    assert _sources(calls) == ["x = 1"]
+
+
+async def test_results_say_that_another_tab_has_another_version():
+    notebook = replace(notebook_of("x = 1"), also_open="It is open in two tabs.")
+    calls = ToolCalls(memory_workspace(notebooks={PATH: notebook}), notebook_path=PATH)
+    await _read(calls)
+    edited = await calls.call("edit_cell", cell_id="c1", source="x = 2")
+    assert edited.output.endswith("lines.\nIt is open in two tabs.")
+    inserted = await calls.call("insert_cells", after="end", cells=[{"source": "y"}])
+    assert inserted.output.endswith(".\nIt is open in two tabs.")
+    deleted = await calls.call("delete_cells", cell_ids=["c1"])
+    assert deleted.output.endswith("1 cell left.\nIt is open in two tabs.")
+
+
+@pytest.mark.parametrize(
+    ("tool", "input"),
+    [
+        ("edit_cell", {"cell_id": "c1", "source": "new"}),
+        ("delete_cells", {"cell_ids": ["c1"]}),
+        ("insert_cells", {"after": "end", "cells": [{"source": "new"}]}),
+    ],
+)
+async def test_an_edit_that_cannot_be_read_back_is_told_as_made(tool, input):
+    calls = _calls("x = 1")
+    documents = await _read(calls)
+    proposal = await calls.propose(tool, **input)
+
+    async def read_notebook(path):
+        raise ToolError("Nothing was done.", code="page_gone")
+
+    documents.read_notebook, read = read_notebook, documents.read_notebook
+    original = documents.edit_notebook
+
+    async def edit_notebook(path, edits):
+        documents.read_notebook = read
+        await original(path, edits)
+        documents.read_notebook = read_notebook
+
+    documents.edit_notebook = edit_notebook
+    result = await calls.apply(proposal)
+    assert not result.success
+    assert "was edited, but could not be read back after that (page_gone)" in result.error

@@ -351,6 +351,16 @@ async def test_a_stale_edit_shows_the_text_as_it_is_now():
     assert calls.ctx.workspace.documents.disk["a.txt"] == b"1\nTWO\n"
 
 
+async def test_a_stale_edit_shows_what_changed_since_the_file_was_read():
+    calls = _calls_of({"a.txt": "one\ntwo\n"})
+    await calls.call("read_file", path="a.txt")
+    calls.ctx.workspace.documents.user_writes("a.txt", "one\n2\n")
+    stale = await calls.call("write_file", path="a.txt", content="mine\n")
+    diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n \n"
+    assert f"What changed since you saw it:\n{diff}Its text is now:\none\n2" in stale.error
+    assert (await calls.call("write_file", path="a.txt", content="mine\n")).success
+
+
 async def test_a_stale_long_file_must_be_read_again():
     calls = _calls_of({"a.txt": "x\n" * 20_000})
     await calls.call("read_file", path="a.txt")
