@@ -134,8 +134,11 @@ class Composition:
     @cached_property
     def _files(self) -> JupyterDocuments:
         from .workspace.jupyter_documents import JupyterDocuments
+        from .workspace.jupyter_rooms import RoomFiles
 
-        return JupyterDocuments(self._server.contents_manager, self._journal)
+        manager = self._server.contents_manager
+        files = RoomFiles(manager, self._journal, server=self._server)
+        return JupyterDocuments(manager, files=files)
 
     @cached_property
     def _documents(self) -> LiveDocuments:

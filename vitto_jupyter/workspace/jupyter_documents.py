@@ -24,7 +24,7 @@ from .base import (
     revision_of,
 )
 from .jupyter_big_files import BigNotebooks
-from .jupyter_files import ContentsFiles
+from .jupyter_files import ContentsFiles, Overtaken
 from .notebook_work import Change, Given, Part, changed, check_bases, part_of, viewed
 from .output_fold import OpenRuns, split_edits
 from .paths import api_path, is_notebook, shown
@@ -32,6 +32,7 @@ from .save_journal import SaveJournal
 
 _LIMIT_PATHS = 200  # of notebooks with something to remember between calls
 _QUOTE_LIMIT_CHARS = 4000
+_TRIES = 5  # while others type in a shared document
 _log = logging.getLogger(__name__)
 
 
@@ -52,8 +53,14 @@ class JupyterDocuments:
     reformat them and could sign outputs that the agent made.
     """
 
-    def __init__(self, manager: ContentsManager, journal: SaveJournal | None = None) -> None:
-        self._files = ContentsFiles(manager, journal)
+    def __init__(
+        self,
+        manager: ContentsManager,
+        journal: SaveJournal | None = None,
+        *,
+        files: ContentsFiles | None = None,
+    ) -> None:
+        self._files = files or ContentsFiles(manager, journal)
         self._big = BigNotebooks(self._files)
         self._remembered: OrderedDict[str, _Remembered] = OrderedDict()
 
@@ -155,10 +162,17 @@ class JupyterDocuments:
         if place := await self._big.find(path):
             state.given = await self._big.change(place, change, state.given)
             return
-        before = await self._files.read(path)
-        edited = await asyncio.to_thread(changed, before, change, path=path, given=state.given)
-        await self._files.replace(path, edited.content, before=before)
-        state.given = edited.given
+        for tries_left in reversed(range(_TRIES)):
+            before = await self._files.read(path)
+            edited = await asyncio.to_thread(changed, before, change, path=path, given=state.given)
+            try:
+                await self._files.replace(path, edited.content, before=before)
+            except Overtaken:
+                if not tries_left:
+                    raise
+            else:
+                state.given = edited.given
+                return
 
     async def _check_bases(self, path: str, state: _Remembered, change: Change) -> None:
         if place := await self._big.find(path):

@@ -42,6 +42,10 @@ FAULTS = (HTTPError, OSError, ValueError)  # what contents managers raise
 _log = logging.getLogger(__name__)
 
 
+class Overtaken(EditConflict):
+    """Somebody changed the file between reading and writing; nothing was written."""
+
+
 class ContentsFiles:
     """Reads and writes whole files; every write is compared before and read back after."""
 
