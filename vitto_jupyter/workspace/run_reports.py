@@ -115,6 +115,8 @@ def in_words(report: RunReport) -> str:
     total = len(report.runs)
     good = sum(1 for run in report.runs if run.state == "ok")
     cells = "1 cell" if total == 1 else f"{total} cells"
+    if not report.runs[0].cell.cell_id:
+        cells = "the code"
     stopped = report.stopped
     if stopped is None:
         return f"{good} of {cells} ran in {report.path}" if good < total else f"{cells} ran"

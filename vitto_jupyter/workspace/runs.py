@@ -209,7 +209,7 @@ class Runs:
         run = Run(request)
         self._runs[run.run_id] = run
         run.task = asyncio.create_task(self._work(run))
-        run.task.add_done_callback(_log_fault)
+        run.task.add_done_callback(lambda task: self._end(run, task))
         self._forget()
         return run
 
@@ -323,9 +323,11 @@ class Runs:
         tasks = {run.task for run in self._runs.values() if run.task and not run.over}
         for task in tasks:
             task.cancel()
-        tasks |= {run.notices for run in self._runs.values() if run.notices}
         if tasks:
             await asyncio.wait(tasks, timeout=_CLOSE_S)
+        notices = {run.notices for run in self._runs.values() if run.notices}
+        if notices:
+            await asyncio.wait(notices, timeout=_CLOSE_S)
         if self.spool is not None:
             await self.spool.close()
 
@@ -343,8 +345,6 @@ class Runs:
             if self._closing:
                 await self._give_up(run)
             raise
-        finally:
-            self._end(run)
 
     async def _goes_on(self, run: Run, index: int) -> bool:
         """Run one cell; whether the next one may follow."""
@@ -374,7 +374,9 @@ class Runs:
             reason = "the server was shut down while it ran"
             run.cells[run.current] = replace(cell, state="failed", reason=reason)
 
-    def _end(self, run: Run) -> None:
+    def _end(self, run: Run, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (fault := task.exception()):
+            _log.error("a run ended because of a fault in Vitto", exc_info=fault)
         ends: dict[str, RunState] = {"waiting": "not_run", "running": "failed"}
         run.cells = [replace(c, state=ends.get(c.state, c.state)) for c in run.cells]
         run.over = True
@@ -514,11 +516,6 @@ class _CellRunner:
         finally:
             self._run.asking -= 1
             self._run.pulse()
-
-
-def _log_fault(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (fault := task.exception()):
-        _log.error("a run ended because of a fault in Vitto", exc_info=fault)
 
 
 def _now() -> str:
