@@ -168,7 +168,8 @@ class CellOverflow:
         self.spool.take((self.run_id, self.cell_id, index), text)
 
     def hint(self, index: int) -> str:
-        return f"read_output reads all of it: run {self.run_id}, output {index + 1}"
+        cell = f"cell_id {self.cell_id}, " if self.cell_id else ""
+        return f"read_output reads all of it: run {self.run_id}, {cell}output {index + 1}"
 
     def clear(self) -> None:
         self.spool.drop(self.run_id, self.cell_id)
