@@ -9,12 +9,19 @@ from ..workspace.run_reports import CellRun, RunReport
 from .base import done, failed
 from .clipping import count_of
 from .images import Images
-from .notebook_view import error_of, outputs_text, silent_failures
+from .output_view import (
+    OUTPUT_CHARS,
+    SMALL_CHARS,
+    Place,
+    error_of,
+    outputs_text,
+    silent_failures,
+)
 from .targets import cell_name
 
 _OUTPUTS_CHARS = 30_000
-_CELL_CHARS = 6_000
-_MIN_CELL_CHARS = 600
+# Beyond this the outputs of further cells are left out; the result stays below what is sent.
+_ALL_CHARS = 40_000
 
 _ENDS = {
     "aborted": "was not executed: the kernel dropped it, for example because of an interrupt",
@@ -97,19 +104,39 @@ def _line(run: CellRun) -> str:
     return ", ".join(facts)
 
 
+def place_in_run(run_id: str, cell_id: str) -> Place:
+    """Where read_output finds the outputs of a cell of a run; "" is scratch code."""
+    return Place(cell_id, f"read_output run={run_id}{f' cell_id={cell_id}' if cell_id else ''}")
+
+
 def _outputs(report: RunReport, images: Images) -> list[str]:
-    """The outputs of all cells; the more cells, the less of each."""
-    shown = [run for run in report.runs if run.execution and run.execution.outputs]
-    limit = max(min(_CELL_CHARS, _OUTPUTS_CHARS // max(len(shown), 1)), _MIN_CELL_CHARS)
-    parts = []
-    for run in shown:
-        outputs = run.execution.outputs if run.execution else ()
-        parts.append(f"--- output of {name_of_run(run)}")
-        parts.append(outputs_text(outputs, images, limit=limit))
-        parts += [f"FLAG {failure}" for failure in silent_failures(outputs)]
-    if not shown:
-        parts.append("(no output)")
-    return parts
+    """The outputs of all cells; the more cells, the less of each. The last one is always shown."""
+    printed = [run for run in report.runs if run.execution and run.execution.outputs]
+    if not printed:
+        return ["(no output)"]
+    limit = max(min(OUTPUT_CHARS, _OUTPUTS_CHARS // len(printed)), SMALL_CHARS)
+    last = _cell_outputs(report, printed[-1], images, limit)
+    parts, size = [], len(last)
+    for run in printed[:-1]:
+        text = _cell_outputs(report, run, images, limit)
+        size += len(text)
+        if size > _ALL_CHARS:
+            break
+        parts.append(text)
+    left_out = printed[len(parts) : -1]
+    if left_out:
+        labels = f"cells {left_out[0].cell.label}–{left_out[-1].cell.label}"
+        ask = f"read_output run={report.run_id} cell_id=…"
+        parts.append(f"[… output of {len(left_out)} cells ({labels}) left out: {ask} …]")
+    return [*parts, last]
+
+
+def _cell_outputs(report: RunReport, run: CellRun, images: Images, limit: int) -> str:
+    outputs = run.execution.outputs if run.execution else ()
+    place = place_in_run(report.run_id, run.cell.cell_id)
+    text = outputs_text(outputs, images, limit=limit, place=place)
+    flags = [f"FLAG {failure}" for failure in silent_failures(outputs)]
+    return "\n".join([f"--- output of {name_of_run(run)}", text, *flags])
 
 
 def _error(report: RunReport) -> str:
