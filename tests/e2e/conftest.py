@@ -28,8 +28,10 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 expect.set_options(timeout=20_000)
 
 # not ours: a page that leaves while something loads; the server's list of kernels while one
-# starts (500); a widget comm of another tab
-IGNORED = re.compile(r"net::ERR_ABORTED|favicon|AbortError|/api/kernels\?|^Comm not found")
+# starts (500); a widget comm of another tab; what a page asked a kernel that died
+IGNORED = re.compile(
+    r"net::ERR_ABORTED|favicon|AbortError|/api/kernels\?|^Comm not found|Canceled future"
+)
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +84,16 @@ class Desk:
         self.folder = folder
         self.problems: list[str] = []
         page.on("console", self._listen)
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("pageerror", lambda error: self._note(str(error)))
 
     def _listen(self, message: Any) -> None:
         text = f"{message.text} ({message.location.get('url', '')})"
-        if message.type == "error" and not IGNORED.search(text):
-            self.problems.append(text)
+        if message.type == "error":
+            self._note(text)
+
+    def _note(self, problem: str) -> None:
+        if not IGNORED.search(problem):
+            self.problems.append(problem)
 
     # -- going places -----------------------------------------------------------------------
 
