@@ -44,6 +44,10 @@ class FileProcess:
         """Of the process, None while there is none."""
         return self._child.pid if self._child else None
 
+    @property
+    def is_busy(self) -> bool:
+        return self._turn.locked()
+
     async def call(self, request: Request) -> list[Any]:
         """All answers to the request. When the caller is cancelled, the process ends.
 
@@ -52,17 +56,15 @@ class FileProcess:
             ProcessEnded: the next call starts another one.
         """
         async with self._turn:
-            await self._end_idling()
-            child = self._child = self._child or await asyncio.to_thread(_started)
             try:
+                await self._end_idling()
+                child = self._child = self._child or await asyncio.to_thread(_started)
                 return await asyncio.to_thread(_exchange, child, request)
             except asyncio.CancelledError:
                 await self._end()
                 raise
-            except (EOFError, OSError) as err:
-                if isinstance(err, EOFError | BrokenPipeError):
-                    raise ProcessEnded(_words(await self._end())) from err
-                raise
+            except (EOFError, BrokenPipeError) as err:
+                raise ProcessEnded(_words(await self._end())) from err
             finally:
                 self._idle = asyncio.get_running_loop().create_task(self._end_when_idle())
 
