@@ -427,7 +427,17 @@ class Kernels(Protocol):
     async def restart(self, kernel_id: str) -> None: ...
 
     async def variables(self, kernel_id: str, names: Sequence[str]) -> tuple[Variable, ...]:
-        """Variables of a Python kernel (all user variables when `names` is empty)."""
+        """Variables of a Python kernel (all user variables when `names` is empty).
+
+        Names that are not defined are left out. Raises ToolError "kernel_busy" at once while
+        the kernel works.
+        """
+
+    async def inspect(self, kernel_id: str, name: str) -> str:
+        """What another kernel than a Python one says about a name, "" when it says nothing.
+
+        In a Python kernel this would run user code. Busy kernels as with `variables`.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import KernelUnavailable, ToolError
@@ -29,6 +29,7 @@ _LOST_IDLE_S = 10.0  # zmq drops messages of a kernel that floods: the idle stat
 _ASK_EVERY_S = 1.5  # a subscription is there after 0.2 s
 _SHUTDOWN_S = 15.0
 _EXIT_S = 5.0  # a kernel that was asked to exit by its own code takes 0.1 s
+_PART_CHARS = 1_000_000
 _SECRET = "········"
 _REMEMBERED_RUNS = 200
 
@@ -159,11 +160,22 @@ class KernelLink:
             collector = Collector(cell_id, content["code"], self.displays, overflow=overflow)
             self._outdate(lambda old: bool(cell_id) and old.cell_id == cell_id)
         run = KernelRun(message["header"]["msg_id"], collector, on_change, on_input)
+        self._request(run, message)
+        return run
+
+    def inspect(self, name: str) -> KernelRun:
+        """Ask what the kernel knows about a name; in a Python kernel this runs user code."""
+        content = {"code": name, "cursor_pos": len(name), "detail_level": 0}
+        message = self._client.session.msg("inspect_request", content)
+        run = KernelRun(message["header"]["msg_id"], None, None, None)
+        self._request(run, message)
+        return run
+
+    def _request(self, run: KernelRun, message: dict[str, Any]) -> None:
         self._runs[run.msg_id] = run  # before sending: the answer may come at once
         self._send("shell", message)
         if self._watcher is None or self._watcher.done():
             self._watcher = asyncio.create_task(self._watch())
-        return run
 
     def _send(self, name: str, message: dict[str, Any]) -> None:
         """Send on the channel "shell" or "stdin".
@@ -221,8 +233,9 @@ class KernelLink:
                 _log.warning("lost the connection to kernel %s: %s", self.kernel_id, err)
                 self._stop_using("died", "the connection to it was lost")
                 return
-            take(message)
-            await asyncio.sleep(0)  # a flood is always "ready": let the server do other things
+            for part in _parts(message):
+                take(part)
+                await asyncio.sleep(0)  # a flood is always "ready": let the server do other things
 
     async def _receive(self, channel: Any) -> dict[str, Any]:
         """The next message; waits as a receiver, so that `_send` wakes it."""
@@ -277,7 +290,7 @@ class KernelLink:
     def _on_shell(self, message: dict[str, Any]) -> None:
         self._answered.set()
         run = self._runs.get((message.get("parent_header") or {}).get("msg_id") or "")
-        if run is not None and message["header"]["msg_type"] == "execute_reply":
+        if run is not None and message["header"]["msg_type"] in ("execute_reply", "inspect_reply"):
             run.take_reply(message)
             self._finish_if_answered(run)
 
@@ -383,6 +396,17 @@ class KernelLink:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _parts(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A stream message of many megabytes as several; any other as it is."""
+    content = message["content"]
+    text = content.get("text") if message["header"]["msg_type"] == "stream" else None
+    if not isinstance(text, str) or len(text) <= _PART_CHARS:
+        yield message
+        return
+    for start in range(0, len(text), _PART_CHARS):
+        yield {**message, "content": {**content, "text": text[start : start + _PART_CHARS]}}
 
 
 def _async_client(kernel: Any) -> Any:

@@ -23,6 +23,7 @@ from .processes import started_at
 _CHANGE_EVERY_S = 0.1
 _START_TIMEOUT_S = 60.0
 _PROBE_TIMEOUT_S = 10.0
+_INSPECT_TIMEOUT_S = 3.0  # not all kernels answer
 _REVIVAL_S = 5.0  # jupyter_server looks for dead kernels every 3 s and restarts them
 
 
@@ -179,43 +180,38 @@ class JupyterKernels:
         for name in names:
             if not name.isidentifier():
                 raise ToolError(f"{name!r} is not the name of a variable.")
-        await self._check_language(kernel_id)
+        if not await self._is_python(kernel_id):
+            raise ToolError("Only the variables of Python kernels can be listed.")
         await self._check_idle(kernel_id)
         content = {
             "code": "",
             "silent": True,
             "store_history": False,
-            "user_expressions": {"vitto": kernel_probe.expression(names)},
+            "user_expressions": {kernel_probe.KEY: kernel_probe.expression(names)},
         }
         async with self._running(
             kernel_id, content, cell_id="", on_change=None, timeout_s=_PROBE_TIMEOUT_S
         ) as run:
-            deadline = time.monotonic() + _PROBE_TIMEOUT_S
-            while run.state is None:
-                if not await _changed(run, until=deadline):
-                    raise DeadlineExceeded(
-                        f"The kernel did not describe its variables in {_PROBE_TIMEOUT_S:g} s."
-                    )
-            if run.state != "ok":
-                raise KernelUnavailable(f"The variables could not be read: kernel {run.state}.")
-            found = kernel_probe.variables_from(run.reply or {})
-        self._check_found(names, found)
-        return found
+            return kernel_probe.variables_from(await _reply(run, _PROBE_TIMEOUT_S))
 
-    def _check_found(self, names: Sequence[str], found: Sequence[Variable]) -> None:
-        missing = [name for name in names if name not in {variable.name for variable in found}]
-        if missing:
-            raise ToolError(f"Not defined in the kernel: {', '.join(missing)}.")
+    async def inspect(self, kernel_id: str, name: str) -> str:
+        if await self._is_python(kernel_id):
+            raise ToolError("In a Python kernel an inspect request runs user code.")
+        await self._check_idle(kernel_id)
+        link = await self._link(kernel_id, timeout_s=_PROBE_TIMEOUT_S)
+        run = link.inspect(name)
+        try:
+            content = await _reply(run, _INSPECT_TIMEOUT_S)
+        finally:
+            link.release(run)
+        found = content.get("data") if content.get("found") else None
+        return str(found.get("text/plain") or "") if isinstance(found, dict) else ""
 
-    async def _check_language(self, kernel_id: str) -> None:
+    async def _is_python(self, kernel_id: str) -> bool:
         self._check(kernel_id)
         name = self._manager.get_kernel(kernel_id).kernel_name
         spec = next((spec for spec in await self.specs() if spec.name == name), None)
-        language = spec.language if spec else ""
-        if language.lower() != "python":
-            raise ToolError(
-                f"Variables are not available for {language or 'this kind of'} kernels."
-            )
+        return spec is not None and spec.language.lower() == "python"
 
     async def _check_idle(self, kernel_id: str) -> None:
         link = self._links.get(kernel_id)
@@ -226,7 +222,7 @@ class JupyterKernels:
             busy = link.busy or link.works
         if busy:
             raise ToolError(
-                "The kernel is busy: its variables can be read when the running cell has ended.",
+                "The kernel is busy: its variables can be read when it has ended what it runs.",
                 code="kernel_busy",
             )
 
@@ -315,6 +311,17 @@ async def _pause(run: KernelRun) -> None:
     while run.state is None and await _changed(run, until=until):
         pass
     run.changed.set()
+
+
+async def _reply(run: KernelRun, timeout_s: float) -> dict[str, Any]:
+    """The reply to a request that prints nothing."""
+    deadline = time.monotonic() + timeout_s
+    while run.state is None:
+        if not await _changed(run, until=deadline):
+            raise DeadlineExceeded(f"The kernel did not tell about names within {timeout_s:g} s.")
+    if run.state != "ok":
+        raise KernelUnavailable(f"The variables could not be read: kernel {run.state}.")
+    return run.reply or {}
 
 
 async def _changed(run: KernelRun, *, until: float) -> bool:

@@ -129,6 +129,10 @@ class MemoryKernels:
         self._known(kernel_id)
         return tuple(var for var in self.known_variables if not names or var.name in names)
 
+    async def inspect(self, kernel_id: str, name: str) -> str:
+        self._known(kernel_id)
+        return next((var.summary for var in self.known_variables if var.name == name), "")
+
     async def _answer(self, code: str, on_input: Ask | None) -> Execution:
         answer = self.answers.get(code)
         if isinstance(answer, Question):

@@ -630,11 +630,6 @@ async def test_what_is_no_name_is_refused(kernels: RealKernels, name: str) -> No
         await kernels.port.variables(await started(kernels), [name])
 
 
-async def test_an_undefined_variable_is_named(kernels: RealKernels) -> None:
-    with pytest.raises(ToolError, match="missing_one"):
-        await kernels.port.variables(await started(kernels), ["missing_one"])
-
-
 async def test_a_busy_kernel_says_so_at_once(kernels: RealKernels) -> None:
     kernel_id = await started(kernels)
     running = await Running(kernels, kernel_id).started()

@@ -8,7 +8,7 @@ from tool_calls import ToolCalls
 from vitto_jupyter.errors import KernelUnavailable, ToolError, WriteFailed
 from vitto_jupyter.settings import Settings
 from vitto_jupyter.tools.running import wait_s_for
-from vitto_jupyter.workspace.base import Cell, Execution, KernelSpec, Question, Variable
+from vitto_jupyter.workspace.base import Cell, Execution, KernelSpec, Question
 from vitto_jupyter.workspace.memory import (
     MemoryDocuments,
     MemoryKernels,
@@ -346,30 +346,6 @@ async def test_scratch_code_that_fails_says_so():
 async def test_scratch_code_needs_a_notebook_and_says_what_to_do():
     done = await ToolCalls(memory_workspace()).call("execute_code", code="1")
     assert "insert_cells with create_if_missing" in done.error
-
-
-# -- inspect_variables ---------------------------------------------------------------------------
-
-
-async def test_variables_are_described():
-    variables = (Variable("df", "DataFrame", "3 rows × 2 columns: a, b"), Variable("x", "int", "1"))
-    calls = _calls(variables=variables)
-    await calls.call("run_cells")
-    done = await calls.call("inspect_variables", names=["df", "nope"])
-    assert done.output == "df: DataFrame = 3 rows × 2 columns: a, b\nNot defined: nope"
-    assert (await calls.propose("inspect_variables")).facts.effect == "read"
-
-
-async def test_inspecting_starts_no_kernel():
-    calls = _calls()
-    assert "has no running kernel" in (await calls.call("inspect_variables")).error
-    assert await calls.ctx.workspace.kernels.running() == ()
-
-
-async def test_only_python_can_be_inspected():
-    calls = _calls(notebook=notebook_of("a", kernel_name="ir", language="R"), specs=(PYTHON, R))
-    await calls.call("run_cells")
-    assert "execute_code" in (await calls.call("inspect_variables")).error
 
 
 # -- kernel --------------------------------------------------------------------------------------
