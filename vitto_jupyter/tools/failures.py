@@ -33,8 +33,8 @@ _KNOWN: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("npm failed", r"^npm (?:ERR!|error) "),
         (
             "command not found",
-            r": command not found(?:\s*$|: )|: not found\s*$|is not recognized as an internal or external"
-            r"|^UsageError: (?:Line|Cell) magic function",
+            r": command not found(?:\s*$|: )|: not found\s*$|is not recognized as an internal or "
+            r"external|^UsageError: (?:Line|Cell) magic function",
         ),
         ("out of memory", r"CUDA out of memory|OutOfMemoryError|[Cc]annot allocate memory"),
         ("GPU error", r"CUDA error: |CUDNN_STATUS_(?!SUCCESS)[A-Z]|NCCL error"),

@@ -106,7 +106,7 @@ def test_what_is_broken_is_never_sent(data):
         fitted("image/png", data)
 
 
-@pytest.mark.parametrize("size", [(10_000, 10_000), (30_000, 30_000)])
+@pytest.mark.parametrize("size", [(8_000, 8_000), (30_000, 30_000)])
 def test_a_decompression_bomb_is_refused_before_it_is_decoded(size):
     with pytest.raises(Unusable, match="too many"):
         fitted("image/png", png(*size))
