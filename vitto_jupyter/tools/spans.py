@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ..errors import EditConflict
 from ..protocol.base import Wire
 from .clipping import clip, clip_line
+from .near_spans import near_replacement
 
 _COMPARED_LINES = 3000
 _DIFF_CHARS = 12_000
@@ -17,7 +18,7 @@ _INVISIBLE = frozenset("\u00a0\u00ad\u061c\u200b\u200c\u200d\u2060\ufeff")
 
 
 class Span(Wire):
-    """Replace `before`, which must occur exactly once, by `after`."""
+    """Replace `before`, which must occur exactly once, by `after`; see near_spans for "nearly"."""
 
     before: str
     after: str
@@ -31,7 +32,7 @@ class RepeatedSpan(Span):
 
 def normalised(text: str) -> str:
     """`text` with "\\n" line ends, as all text in the workspace has."""
-    return text.replace("\r\n", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def replace_spans(text: str, spans: Sequence[Span], *, where: str, quote: bool = True) -> str:
@@ -53,13 +54,17 @@ def _replace(text: str, span: Span, *, name: str, where: str, quote: bool) -> st
     if not before:
         raise EditConflict(f"{name} is empty; give the exact text to replace.", code="no_match")
     count = text.count(before)
+    repeated = getattr(span, "all", False)
+    near = near_replacement(text, before, after) if not count and not repeated else None
+    if near is not None:
+        return near
     if count == 0:
         closest = _closest(text, before) if quote else ""
         raise EditConflict(
             f"{name} is not in {where}; nothing was written.{closest}",
             code="no_match",
         )
-    if count > 1 and not getattr(span, "all", False):
+    if count > 1 and not repeated:
         lines = ", ".join(str(line) for line in _lines_of(text, before)[:10])
         raise EditConflict(
             f"{name} occurs {count} times in {where} (lines {lines}); nothing was written.",

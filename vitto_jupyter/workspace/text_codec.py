@@ -73,7 +73,9 @@ def decode(content: bytes, *, name: str) -> FileText:
     for bom, codec, encoding in _BOMS:
         if content.startswith(bom):
             raw = _decoded(content[len(bom) :], codec)
-            if raw is None or "\0" in raw:
+            if raw is None:
+                raise NotText(f"{name} begins as {codec.upper()} text, but is damaged or binary.")
+            if "\0" in raw:
                 raise _binary(name)
             return FileText(raw, encoding, bom, codec)
     if b"\0" in content:
