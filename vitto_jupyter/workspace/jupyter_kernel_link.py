@@ -1,6 +1,6 @@
 """One long-lived client of one kernel. Imported by jupyter_kernels only.
 
-Owns the channels, the tasks that read them, and the runs that wait on them. Messages are routed
+Owns the channels and the runs that wait on them. Messages are routed
 by the id of their parent. A kernel that dies, is restarted or is shut down never answers what
 was asked before: the link notices and ends the runs.
 """
@@ -11,12 +11,13 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import KernelUnavailable, ToolError
 from .base import Ask, OutputChange, Overflow, Question
 from .execution import Collector, Displays
+from .kernel_channels import KernelChannels
 from .kernel_ends import EndState, state_of_process
 from .kernel_run import KernelRun
 from .late_output import LateOutput
@@ -29,7 +30,6 @@ _LOST_IDLE_S = 10.0  # zmq drops messages of a kernel that floods: the idle stat
 _ASK_EVERY_S = 1.5  # a subscription is there after 0.2 s
 _SHUTDOWN_S = 15.0
 _EXIT_S = 5.0  # a kernel that was asked to exit by its own code takes 0.1 s
-_PART_CHARS = 1_000_000
 _SECRET = "········"
 _REMEMBERED_RUNS = 200
 
@@ -44,9 +44,8 @@ class KernelLink:
         self.busy = False
         self._manager = kernel_manager
         self._kernel = kernel_manager.get_kernel(kernel_id)
-        self._client: Any = None
+        self._channels = KernelChannels(self._kernel)
         self._runs: OrderedDict[str, KernelRun] = OrderedDict()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._watcher: asyncio.Task[None] | None = None
         self._widgets = OutputWidgets()
         self._heard = asyncio.Event()
@@ -64,30 +63,20 @@ class KernelLink:
         Raises:
             KernelUnavailable: it is dead, or did not answer in time.
         """
-        from jupyter_core.utils import ensure_async
-
-        self._client = _async_client(self._kernel)
-        await ensure_async(self._client.start_channels(hb=False, control=False))
-        self._spawn(self._read(self._client.iopub_channel, self._on_iopub))
-        self._spawn(self._read(self._client.shell_channel, self._on_shell))
-        self._spawn(self._read(self._client.stdin_channel, self._on_stdin))
+        takers = {"iopub": self._on_iopub, "shell": self._on_shell, "stdin": self._on_stdin}
+        await self._channels.open(takers, on_lost=self._on_lost)
         self._listen()
         await self._wait_until_heard(timeout_s)
 
     async def close(self) -> None:
         """Close the channels and end what still waits; the kernel is left alone."""
-        self._end_all("died", "the connection to it was closed")
-        self.gone = True
-        if self._client is None:
-            return
+        self._stop_using("died", "the connection to it was closed")
         self._unlisten()
         await self._late.close()
-        tasks = [*self._tasks, *([self._watcher] if self._watcher else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self._client.stop_channels()
-        self._client = None
+        if self._watcher is not None:
+            self._watcher.cancel()
+            await asyncio.wait({self._watcher})
+        await self._channels.close()
 
     async def alive(self) -> bool:
         """Whether the kernel that this link was opened for still runs."""
@@ -110,13 +99,13 @@ class KernelLink:
         deadline = loop.time() + timeout_s
         while not self._heard.is_set():
             self._answered.clear()
-            self._send("shell", self._client.session.msg("kernel_info_request"))
+            self._channels.send("shell", self._channels.message("kernel_info_request"))
             try:
                 async with asyncio.timeout(min(_ASK_EVERY_S, max(0.0, deadline - loop.time()))):
                     await self._heard_or_answered()
             except TimeoutError:
                 # The state may be that of a process that died while it was busy.
-                if self._said_busy and await _is_listening(self._client):
+                if self._said_busy and await self._channels.are_listening():
                     return
             if not await self.alive():
                 raise KernelUnavailable("The kernel died before it answered.")
@@ -150,10 +139,9 @@ class KernelLink:
         overflow: Overflow | None = None,
     ) -> KernelRun:
         """Send an execute request. Without `on_change` its outputs are not wanted."""
-        session = self._client.session
         allow_stdin = on_input is not None
         content = {"user_expressions": {}, "allow_stdin": allow_stdin} | content
-        message = session.msg("execute_request", {"stop_on_error": True} | content)
+        message = self._channels.message("execute_request", {"stop_on_error": True} | content)
         message["metadata"] = {"cellId": cell_id} if cell_id else {}
         collector = None
         if on_change is not None:
@@ -166,29 +154,16 @@ class KernelLink:
     def inspect(self, name: str) -> KernelRun:
         """Ask what the kernel knows about a name; in a Python kernel this runs user code."""
         content = {"code": name, "cursor_pos": len(name), "detail_level": 0}
-        message = self._client.session.msg("inspect_request", content)
+        message = self._channels.message("inspect_request", content)
         run = KernelRun(message["header"]["msg_id"], None, None, None)
         self._request(run, message)
         return run
 
     def _request(self, run: KernelRun, message: dict[str, Any]) -> None:
         self._runs[run.msg_id] = run  # before sending: the answer may come at once
-        self._send("shell", message)
+        self._channels.send("shell", message)
         if self._watcher is None or self._watcher.done():
             self._watcher = asyncio.create_task(self._watch())
-
-    def _send(self, name: str, message: dict[str, Any]) -> None:
-        """Send on the channel "shell" or "stdin".
-
-        Past the channel's own `send`: that one goes round asyncio, and takes the signal of an
-        answer that comes in the same moment, which nobody would then read (ZeroMQ signals edges).
-        """
-        channel = getattr(self._client, f"{name}_channel")
-        socket = getattr(channel, "socket", None)  # a gateway's channel has none
-        if socket is None:
-            channel.send(message)
-        else:
-            socket.send_multipart(self._client.session.serialize(message))
 
     def release(self, run: KernelRun) -> None:
         """Nobody watches this run any more; its display ids stay known."""
@@ -221,30 +196,6 @@ class KernelLink:
         return [run for run in self._runs.values() if run.state is None]
 
     # -- messages ----------------------------------------------------------------------------
-
-    async def _read(self, channel: Any, take: Any) -> None:
-        while True:
-            try:
-                message = await self._receive(channel)
-            except (ValueError, KeyError, TypeError) as err:  # not signed or not shaped right
-                _log.warning("a message of kernel %s was dropped: %s", self.kernel_id, err)
-                continue
-            except (OSError, RuntimeError) as err:  # the socket or the gateway's connection
-                _log.warning("lost the connection to kernel %s: %s", self.kernel_id, err)
-                self._stop_using("died", "the connection to it was lost")
-                return
-            for part in _parts(message):
-                take(part)
-                await asyncio.sleep(0)  # a flood is always "ready": let the server do other things
-
-    async def _receive(self, channel: Any) -> dict[str, Any]:
-        """The next message; waits as a receiver, so that `_send` wakes it."""
-        socket = getattr(channel, "socket", None)
-        if socket is None:
-            return await channel.get_msg(timeout=None)
-        session = self._client.session
-        _, frames = session.feed_identities(await socket.recv_multipart())
-        return session.deserialize(frames)
 
     def _on_iopub(self, message: dict[str, Any]) -> None:
         self._heard.set()
@@ -303,6 +254,8 @@ class KernelLink:
 
     async def _ask(self, run: KernelRun, content: dict[str, Any]) -> None:
         """Put an `input()` to the user; who will not answer interrupts the code."""
+        from jupyter_core.utils import ensure_async
+
         secret = bool(content.get("password"))
         question = Question(str(content.get("prompt", "")), secret=secret)
         try:
@@ -314,13 +267,13 @@ class KernelLink:
             return
         if answer is None:
             self.note_interrupt()
-            await self._kernel.interrupt_kernel()
+            await ensure_async(self._kernel.interrupt_kernel())
             return
         shown = f"{question.prompt}{_SECRET if secret else answer}\n"
         if run.collector is not None:
             run.collector.handle("stream", {"name": "stdin", "text": shown})
         run.changed.set()
-        self._send("stdin", self._client.session.msg("input_reply", {"value": answer}))
+        self._channels.send("stdin", self._channels.message("input_reply", {"value": answer}))
 
     def _finish_if_answered(self, run: KernelRun) -> None:
         # A restart interrupts first: the reply then looks like an error of the code.
@@ -331,7 +284,7 @@ class KernelLink:
     def _finish(self, run: KernelRun) -> None:
         run.end()
         for content in self._widgets.take(run.msg_id):
-            self._send("shell", self._client.session.msg("comm_msg", content))
+            self._channels.send("shell", self._channels.message("comm_msg", content))
 
     @property
     def _shutting_down(self) -> bool:
@@ -346,6 +299,9 @@ class KernelLink:
     def _stop_using(self, state: EndState, detail: str = "") -> None:
         self.gone = True
         self._end_all(state, detail)
+
+    def _on_lost(self) -> None:
+        self._stop_using("died", "the connection to it was lost")
 
     def _on_autorestart(self) -> None:
         self._stop_using_dead()
@@ -391,53 +347,6 @@ class KernelLink:
                 continue
             if run.answered or (run.reply is not None and quiet):
                 self._finish(run)
-
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-
-def _parts(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A stream message of many megabytes as several; any other as it is."""
-    content = message["content"]
-    text = content.get("text") if message["header"]["msg_type"] == "stream" else None
-    if not isinstance(text, str) or len(text) <= _PART_CHARS:
-        yield message
-        return
-    for start in range(0, len(text), _PART_CHARS):
-        yield {**message, "content": {**content, "text": text[start : start + _PART_CHARS]}}
-
-
-def _async_client(kernel: Any) -> Any:
-    """An asyncio client, also for a kernel manager whose own clients block.
-
-    With a session of its own: clients that share the manager's also share the address that
-    answers go to, and message ids.
-    """
-    from jupyter_client.asynchronous.client import AsyncKernelClient
-    from jupyter_client.session import Session
-
-    theirs = kernel.session
-    own = Session(config=theirs.config, key=theirs.key, signature_scheme=theirs.signature_scheme)
-    client = kernel.client(session=own)
-    if isinstance(client, AsyncKernelClient):
-        return client
-    info = kernel.get_connection_info() | {"session": own}
-    return AsyncKernelClient(**info, connection_file=kernel.connection_file, parent=kernel)
-
-
-async def _is_listening(client: Any) -> bool:
-    """Whether the kernel's ports are open; True where that cannot be tried."""
-    if getattr(client, "transport", "") != "tcp" or not client.iopub_port:
-        return True
-    try:
-        async with asyncio.timeout(1.0):
-            _, writer = await asyncio.open_connection(client.ip, client.iopub_port)
-    except (OSError, TimeoutError):
-        return False
-    writer.close()
-    return True
 
 
 def _pid(kernel: Any) -> int | None:

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from .base import OutputPart
 
-_LIMIT_WAITING_CHARS = 16_000_000  # taken and not yet written: the disk is too slow
+_LIMIT_WAITING_CHARS = 64_000_000  # taken and not yet written: the disk is too slow
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class OutputSpool:
         self._worker.shutdown(wait=False)
 
     def take(self, key: tuple[str, str, int], text: str) -> None:
-        if self._waiting_chars + len(text) > _LIMIT_WAITING_CHARS:
+        if self._waiting_chars > _LIMIT_WAITING_CHARS:
             self._worker.submit(self._close, key)
             return
         self._waiting_chars += len(text)

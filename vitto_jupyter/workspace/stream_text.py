@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _CONTROLS = re.compile("([\n\r\b])")
-_REWRITES = re.compile("[\r\b]")
+_PIECE_CHARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,16 @@ class StreamText:
         self.rewritten = False
 
     def write(self, text: str) -> None:
-        text = text.replace("\r\n", "\n")
-        if _REWRITES.search(text):
-            self.rewritten = True
-        if not self.rewritten:
+        for start in range(0, len(text), _PIECE_CHARS):  # copying all of 100 MB takes seconds
+            self._write(text[start : start + _PIECE_CHARS])
+
+    def _write(self, text: str) -> None:
+        controlled = "\r" in text or "\b" in text
+        if controlled:
+            text = text.replace("\r\n", "\n")
+            controlled = "\r" in text or "\b" in text
+            self.rewritten = self.rewritten or controlled
+        if not controlled and self._cursor == len(self._line):
             self._append(text)
         else:
             self._overwrite(text)

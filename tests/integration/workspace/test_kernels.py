@@ -375,10 +375,11 @@ async def test_what_a_thread_prints_after_the_end_belongs_to_its_cell(
     gate = Gate(kernels)
     changes = Changes()
     code = (
-        "import threading, os, time\n"
+        "import contextvars, os, threading, time\n"
         f"def late():\n    while not os.path.exists({str(gate._path)!r}): time.sleep(.01)\n"
         "    print('la', end='', flush=True); print('te', flush=True)\n"
-        "t = threading.Thread(target=late); t.start()"
+        "run = contextvars.copy_context().run\n"  # ipykernel keeps the cell in the context
+        "t = threading.Thread(target=run, args=(late,)); t.start()"
     )
     execution = await execute(kernels, kernel_id, code, on_change=changes)
     assert (text(execution), changes.calls) == ("", [])
@@ -398,10 +399,11 @@ async def test_a_cell_that_runs_again_hears_nothing_of_its_old_threads(
     gate = Gate(kernels)
     changes = Changes()
     code = (
-        "import threading, os, time\n"
+        "import contextvars, os, threading, time\n"
         f"def late():\n    while not os.path.exists({str(gate._path)!r}): time.sleep(.01)\n"
         "    print('old', flush=True)\n"
-        "t = threading.Thread(target=late); t.start()"
+        "run = contextvars.copy_context().run\n"  # ipykernel keeps the cell in the context
+        "t = threading.Thread(target=run, args=(late,)); t.start()"
     )
     await execute(kernels, kernel_id, code, on_change=changes)
     again = await execute(kernels, kernel_id, "print('new')", on_change=changes)
