@@ -22,14 +22,13 @@ def storable(result: ToolResult) -> ToolResult:
 def result_block(tool_call_id: str, result: ToolResult) -> JsonObject:
     """The `tool_result` block of a result.
 
-    Metadata stays out, but for `images`. A failed result holds text alone: the API refuses
-    images beside `is_error`.
+    Metadata stays out, but for `images`. The API refuses images beside `is_error`; a failed
+    result with images therefore says in words that the call failed.
     """
     images = _images(result)
     text = _text(result)
     if images and not result.success:
-        text += f"\n({len(images)} image(s) left out: the call failed.)"
-        images = []
+        text = f"The call failed. {text}"
     content: list[JsonObject] = []
     if text.strip() or not images:
         content.append({"type": "text", "text": text if text.strip() else "(no output)"})
@@ -38,7 +37,7 @@ def result_block(tool_call_id: str, result: ToolResult) -> JsonObject:
         "tool_use_id": tool_call_id,
         "content": [*content, *(_image_block(image) for image in images)],
     }
-    return block if result.success else {**block, "is_error": True}
+    return block if result.success or images else {**block, "is_error": True}
 
 
 def _text(result: ToolResult) -> str:

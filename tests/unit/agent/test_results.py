@@ -46,10 +46,11 @@ def test_images_alone_need_no_text() -> None:
     assert only["type"] == "image"
 
 
-def test_failed_result_holds_text_alone_and_says_what_is_left_out() -> None:
+def test_images_of_a_failed_run_are_seen_too_and_the_failure_is_said_in_words() -> None:
     block = result_block("a", failed("It broke.", images=[IMAGE, IMAGE]))
-    assert [part["type"] for part in block["content"]] == ["text"]
-    assert "2 image(s) left out" in text_of(block)
+    assert [part["type"] for part in block["content"]] == ["text", "image", "image"]
+    assert text_of(block) == "The call failed. It broke."
+    assert "is_error" not in block  # the API refuses a request with images beside it
 
 
 def test_long_text_keeps_head_and_tail_and_says_how_much_is_missing() -> None:

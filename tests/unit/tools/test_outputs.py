@@ -64,7 +64,7 @@ async def test_a_page_beyond_the_end_says_how_long_it_is():
 
 async def test_a_page_is_bounded_and_a_very_long_line_counts_as_several():
     calls = _calls(stream("a" * 90_000 + "\nend"))
-    head, *page, tail = await _lines(calls, lines=2_000)
+    _, *page, tail = await _lines(calls, lines=2_000)
     assert sum(map(len, page)) <= 20_000 and tail == f"[more: start_line={len(page) + 1}]"
     assert (await _lines(calls, start_line=46))[1:] == ["end", "[end]"]
 
