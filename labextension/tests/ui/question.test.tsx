@@ -51,6 +51,7 @@ describe('the question card', () => {
     await shown.play(trail.later(asks));
     expect(within(card()).getByRole('textbox', { name: 'Your name?' })).toBeTruthy();
     expect(document.activeElement).toBe(prompt);
+    expect(shown.into.querySelector('.vitto-row')?.textContent).toContain('waiting for you');
     expect(screen.getByRole('group', { name: 'Status' }).textContent).toContain(
       'Waiting for your answer'
     );
@@ -84,7 +85,7 @@ describe('the question card', () => {
     fireEvent.keyDown(within(card()).getByRole('textbox'), { key: 'Escape' });
     expect(document.activeElement).toBe(button('Don’t answer'));
     expect(answers(shown)).toEqual([]);
-    expect(card().textContent).toContain('Without an answer, it is interrupted.');
+    expect(card().textContent).toContain('Without an answer, the cell is interrupted.');
     await act(async () => {
       fireEvent.click(button('Don’t answer'));
     });

@@ -15,13 +15,15 @@ import { AnswerField } from './AnswerField';
 interface Props {
   readonly question: QuestionState;
   readonly title: Parts;
+  /** What it means not to answer. */
+  readonly silence: string;
   /** An answer is on its way. */
   readonly answering: boolean;
   /** "1 of 2" when others wait behind it. */
   readonly more: string;
 }
 
-export function QuestionCard({ question, title, answering, more }: Props) {
+export function QuestionCard({ question, title, silence, answering, more }: Props) {
   const { store, words } = useUi();
   const { t } = words;
   const titleId = useId();
@@ -35,7 +37,7 @@ export function QuestionCard({ question, title, answering, more }: Props) {
   return (
     <section
       ref={card}
-      className="vitto-approval vitto-question"
+      className="vitto-question"
       aria-labelledby={titleId}
       onKeyDown={event => {
         if (event.key === 'Escape') {
@@ -81,9 +83,7 @@ export function QuestionCard({ question, title, answering, more }: Props) {
             {t('Don’t answer')}
           </button>
           <span id={noteId} className="vitto-question-note">
-            {question.choices.length > 0
-              ? t('Without an answer, nothing is done.')
-              : t('Without an answer, it is interrupted.')}
+            {silence}
           </span>
         </div>
       </form>

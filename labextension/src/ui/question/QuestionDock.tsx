@@ -1,6 +1,6 @@
 /** The oldest question that waits for the user, pinned above the composer. */
 import { useSession, useWords } from '../context';
-import { questionTitle } from '../words/question';
+import { questionTitle, silenceWords } from '../words/question';
 import { QuestionCard } from './QuestionCard';
 
 export function QuestionDock() {
@@ -16,6 +16,7 @@ export function QuestionDock() {
       key={question.question_id}
       question={question}
       title={questionTitle(words, session.transcript, question)}
+      silence={silenceWords(words, session.transcript, question)}
       answering={session.answering.includes(question.question_id)}
       more={waiting.length > 1 ? words.t('1 of %1', waiting.length) : ''}
     />

@@ -4,7 +4,8 @@ import { Age } from '../parts/Age';
 import { Icon, Spinner } from '../parts/Icon';
 import { PartsView } from '../parts/PartsView';
 import type { RunState, ToolBlock } from '../../protocol/types';
-import { callOf, runBegan, runPhrase } from '../words/runs';
+import { STATE_ICONS } from '../turn/RowState';
+import { callOf, runBegan, runPhrase, stateOf } from '../words/runs';
 import { useInterrupt } from './use-interrupt';
 
 export function DetachedRuns() {
@@ -61,11 +62,11 @@ function OpenRun({ run, call }: Props) {
 
 function EndedRun({ run, call }: Props) {
   const words = useWords();
-  const isGood = run.state === 'ok';
+  const state = stateOf(run);
   return (
     <li className="vitto-status vitto-run">
-      <span className={`vitto-state vitto-state-${isGood ? 'done' : 'failed'}`}>
-        <Icon name={isGood ? 'check' : 'close'} />
+      <span className={`vitto-state vitto-state-${state}`}>
+        <Icon name={STATE_ICONS[state]} />
       </span>
       <span className="vitto-status-text">
         <PartsView parts={runPhrase(words, run, call)} />

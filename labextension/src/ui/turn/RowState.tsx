@@ -8,7 +8,7 @@ import { between, duration, exact, type Translate } from '../words/time';
 
 type State = ToolBlock['state'];
 
-const ICONS: Readonly<Record<State, IconName>> = {
+export const STATE_ICONS: Readonly<Record<State, IconName>> = {
   requested: 'running',
   waiting: 'waiting',
   running: 'running',
@@ -30,7 +30,7 @@ export function RowState({ state, word: given }: Props) {
   const word = given || stateWord(t, state);
   return (
     <span className={`vitto-state vitto-state-${state}`} title={word}>
-      {moving ? <Spinner /> : <Icon name={ICONS[state]} />}
+      {moving ? <Spinner /> : <Icon name={STATE_ICONS[state]} />}
       <span className={given || isShown(state) ? 'vitto-state-word' : 'vitto-hidden'}>{word}</span>
     </span>
   );

@@ -19,6 +19,7 @@ export const ToolRow = memo(function ToolRow({ block }: { block: ToolBlock }) {
   const [open, setOpen] = useState(false);
   const bodyId = useId();
   const run = useStore(({ session }) => runOf(session, block.tool_call_id));
+  const asks = useStore(({ session }) => isAsking(session, block.tool_call_id));
   const shown = withRun(block, run);
   const parts = toolPhrase(words, shown);
   return (
@@ -30,8 +31,8 @@ export const ToolRow = memo(function ToolRow({ block }: { block: ToolBlock }) {
         </span>
         <RowTime block={shown} />
         <RowState
-          state={shown.state}
-          word={run && shown.state === 'running' ? words.t('still running') : ''}
+          state={asks ? 'waiting' : shown.state}
+          word={run && !asks && shown.state === 'running' ? words.t('still running') : ''}
         />
         <button
           type="button"
@@ -74,6 +75,11 @@ function errorOf(block: ToolBlock): string {
 
 function runOf(session: SessionView | null, toolCallId: string): RunState | null {
   return session?.transcript.runs.find(run => run.tool_call_id === toolCallId) ?? null;
+}
+
+/** Whether the call, or what it has started, waits for an answer of the user. */
+function isAsking(session: SessionView | null, toolCallId: string): boolean {
+  return session?.transcript.questions.some(asked => asked.tool_call_id === toolCallId) ?? false;
 }
 
 /** The line that says what went wrong: the last one of a traceback, else the first. */

@@ -29,3 +29,17 @@ export function questionTitle(
     ? phrase(t, 'A cell of %1 asks for input', filePlace(t, path))
     : [t('A cell asks for input')];
 }
+
+/** What it means not to answer. */
+export function silenceWords(
+  { t }: Words,
+  transcript: Transcript,
+  question: QuestionState
+): string {
+  if (question.choices.length > 0) {
+    return t('Without an answer, nothing is done.');
+  }
+  return callOf(transcript, question.tool_call_id)?.name === 'execute_code'
+    ? t('Without an answer, the code is interrupted.')
+    : t('Without an answer, the cell is interrupted.');
+}

@@ -28,7 +28,8 @@ export function runPhrase(words: Words, run: RunState, call: ToolBlock | null): 
   const cells = runCells(words, run, call);
   const file = filePlace(t, run.path);
   if (run.finished_at === null) {
-    return phrase(t, namesOf(run).length > 1 ? '%1 of %2 are running' : '%1 of %2 is running', cells, file);
+    const isMany = namesOf(run).length > 1;
+    return phrase(t, isMany ? '%1 of %2 are running' : '%1 of %2 is running', cells, file);
   }
   const took = [duration(t, between(runBegan(run, call), run.finished_at))];
   switch (run.state) {
@@ -49,16 +50,20 @@ export function withRun(block: ToolBlock, run: RunState | null): ToolBlock {
     return block;
   }
   const { result } = block;
-  const state = run.finished_at === null ? 'running' : STATES[run.state] ?? 'failed';
   return {
     ...block,
-    state,
+    state: stateOf(run),
     finished_at: run.finished_at,
     result: result && { ...result, metadata: { ...result.metadata, state: run.state } }
   };
 }
 
-const STATES: Readonly<Record<string, ToolBlock['state']>> = {
+/** The state of a run as that of a call. */
+export function stateOf(run: RunState): ToolBlock['state'] {
+  return run.finished_at === null ? 'running' : (ENDS[run.state] ?? 'failed');
+}
+
+const ENDS: Readonly<Record<string, ToolBlock['state']>> = {
   ok: 'done',
   interrupted: 'cancelled'
 };

@@ -35,11 +35,11 @@ function tense(block: ToolBlock): 0 | 1 | 2 {
     case 'done':
       return 2;
     case 'failed':
+    case 'cancelled':
       return didRun(block) ? 2 : 0;
     case 'requested':
     case 'waiting':
     case 'denied':
-    case 'cancelled':
       return 0;
   }
 }
