@@ -188,13 +188,13 @@ def source_page(look: Look, cell: Cell, *, start: int) -> View:
 def _cell_text(look: Look, cell: Cell, images: Images, *, outputs: bool, limit: int) -> str:
     count = f" [{cell.execution_count}]" if cell.execution_count is not None else ""
     parts = [f"--- cell {cell.label} (id {cell.cell_id}) {cell.cell_type}{count}"]
-    parts += [f"FLAG {flag}" for flag in cell_flags(cell, look.flags.cells)]
     place = place_of(look.notebook.path, cell.cell_id, own_path=look.own_path)
     rest = f'read_notebook cells=["{cell.cell_id}"] start={{line}}'
     parts.append(clip(cell.source, SOURCE_CHARS, rest=rest))
-    if cell.outputs and outputs:
-        parts.append("--- output")
-        parts.append(outputs_text(cell.outputs, images, limit=limit, place=place))
-    elif cell.outputs:
-        parts.append(f"--- output left out: {outputs_chars(cell.outputs):,} characters")
+    flags = [f"FLAG {flag}" for flag in cell_flags(cell, look.flags.cells)]
+    if cell.outputs and not outputs:
+        parts += [f"--- output left out: {outputs_chars(cell.outputs):,} characters", *flags]
+    elif cell.outputs or flags:
+        text = outputs_text(cell.outputs, images, limit=limit, place=place)
+        parts += ["--- output", *flags, text]
     return "\n".join(parts)

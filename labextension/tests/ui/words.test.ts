@@ -55,6 +55,26 @@ describe('tool phrases', () => {
     expect(said(edit.finished('a', { metadata }))).toBe('Edited cell 4, +3 −1');
   });
 
+  it('name the cells that were moved, or count them before', () => {
+    const input = { cell_ids: ['c4', 'c1'], after: 'start' };
+    const move = start().call('a', 'move_cells', input, 'write').started('a');
+    expect(said(move)).toBe('Moving 2 cells');
+    const cells = [
+      { cell_id: 'c4', label: '1' },
+      { cell_id: 'c1', label: '2' }
+    ];
+    expect(said(move.finished('a', { metadata: { path: 'a.ipynb', cells } }))).toBe(
+      'Moved cell 1, cell 2'
+    );
+  });
+
+  it('name the cell whose output was read', () => {
+    const read = start().call('a', 'read_output', { run: 'run_1' }, 'read').started('a');
+    expect(said(read)).toBe('Reading an output');
+    const metadata = { path: 'a.ipynb', cell_id: 'c4', label: '4' };
+    expect(said(read.finished('a', { metadata }))).toBe('Read output of cell 4');
+  });
+
   it('say what a failed run did and what a failed edit did not', () => {
     const run = start().call('a', 'run_command', { command: 'ls\nrm x' }, 'execute').started('a');
     const metadata = { exit_code: 2, terminal: 'vitto' };

@@ -1,15 +1,24 @@
 import base64
 import time
+from dataclasses import replace
 from random import Random
 
 import pytest
 from pictures import png
 from tool_calls import ToolCalls
 
+from vitto_jupyter.errors import KernelUnavailable
 from vitto_jupyter.tools.images import Images
 from vitto_jupyter.tools.notebook_view import CALL_CHARS, outputs_text
 from vitto_jupyter.workspace.base import Cell
-from vitto_jupyter.workspace.memory import error, memory_workspace, notebook_of, result, stream
+from vitto_jupyter.workspace.memory import (
+    MemoryKernels,
+    error,
+    memory_workspace,
+    notebook_of,
+    result,
+    stream,
+)
 
 
 def _display(**data):
@@ -260,3 +269,68 @@ async def test_scripts_widgets_and_unknown_types_are_named_and_left_out():
 async def test_a_text_given_as_a_list_of_lines_is_joined():
     shown = await _outputs_of({"output_type": "stream", "name": "stdout", "text": ["a\n", "b"]})
     assert "--- output\na\nb" in shown.output
+
+
+# -- flags and state -----------------------------------------------------------------------------
+
+
+async def test_flags_stand_before_the_outputs_they_are_about():
+    edited = Cell("c1", "code", "x = 2", "1", 9, (stream("1\n"),), edited_since_run=True)
+    failed = _with(stream("ERROR: No matching distribution found for x\n"), source="!pip")
+    shown = await _calls(edited, Cell("c2", "code", "y", "2", 3), failed).call("read_notebook")
+    assert "x = 2\n--- output\nFLAG edited since its run\nFLAG ran out of order" in shown.output
+    assert "FLAG pip install failed without an exception: ERROR: No matching" in shown.output
+
+
+async def test_flags_are_in_the_outline_too():
+    edited = Cell("c1", "code", "x = 2", "1", 9, (stream("1\n"),), edited_since_run=True)
+    shown = await _calls(edited, *["y\n" * 2000] * 5).call("read_notebook")
+    line = shown.output.split("\n")[1]
+    assert line.endswith("output 2 chars, FLAG edited since its run | x = 2")
+
+
+async def test_after_our_run_an_edit_is_flagged_until_it_runs_again():
+    workspace = memory_workspace(
+        notebooks={"n.ipynb": ["x = 1"]}, evaluate=lambda code: [stream("ran\n")]
+    )
+    calls = ToolCalls(workspace, notebook_path="n.ipynb")
+    await calls.call("run_cells")
+    assert "FLAG" not in (await calls.call("read_notebook")).output
+    await calls.call("edit_cell", cell_id="c1", source="x = 2")
+    assert "FLAG edited since its run" in (await calls.call("read_notebook")).output
+    await calls.call("run_cells")
+    assert "FLAG" not in (await calls.call("read_notebook")).output
+
+
+async def test_the_heading_tells_the_state_of_the_kernel_and_why_it_is_read_only():
+    notebook = replace(notebook_of("x"), read_only="It has the old format 3.")
+    calls = ToolCalls(memory_workspace(notebooks={"n.ipynb": notebook}), notebook_path="n.ipynb")
+    await calls.ctx.workspace.kernels.for_notebook("n.ipynb", kernel_name="python3")
+    assert (await calls.call("read_notebook")).output.startswith(
+        "n.ipynb: 1 cell, kernel python3, idle\nRead-only: It has the old format 3.\n"
+    )
+
+
+async def test_a_kernel_that_does_not_answer_keeps_nobody_from_reading():
+    class Kernels(MemoryKernels):
+        async def find(self, path):
+            raise KernelUnavailable("gone")
+
+    workspace = replace(
+        memory_workspace(notebooks={"n.ipynb": ["x = 1"]}), kernels=Kernels({}, None, (), ())
+    )
+    calls = ToolCalls(workspace, notebook_path="n.ipynb")
+    shown = await calls.call("read_notebook")
+    assert shown.output.startswith("n.ipynb: 1 cell, kernel python3\n")
+
+
+async def test_a_very_long_source_is_read_on_by_lines():
+    lines = [f"line_{number} = {number}" for number in range(1, 4_001)]
+    calls = _calls("\n".join(lines))
+    shown = (await calls.call("read_notebook", cells=["c1"])).output
+    hint = shown.split("left out: read_notebook ")[1].split(" …]")[0]
+    assert hint.startswith('cells=["c1"] start=')
+    start = int(hint.split("start=")[1])
+    assert f"\n{lines[start - 2]}\n[…" in shown and lines[start - 1] not in shown
+    page = (await calls.call("read_notebook", cells=["c1"], start=start)).output
+    assert page.split("\n")[2] == lines[start - 1]

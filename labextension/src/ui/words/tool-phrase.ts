@@ -72,7 +72,7 @@ function speechOf(words: Words, block: ToolBlock): Speech {
     case 'delete_cells':
       return speak(['Delete %1', 'Deleting %1', 'Deleted %1'], gone(words, block));
     case 'move_cells':
-      return speak(['Move %1', 'Moving %1', 'Moved %1'], cells(words, block));
+      return speak(['Move %1', 'Moving %1', 'Moved %1'], moved(words, block));
     case 'run_cells':
     case 'run_cell':
       return speak(['Run %1', 'Running %1', ranForm(metadata)], cells(words, block));
@@ -94,7 +94,7 @@ function speechOf(words: Words, block: ToolBlock): Speech {
         []
       );
     case 'read_output':
-      return speak(['Read an output', 'Reading an output', 'Read an output'], []);
+      return readOutput(words, block);
     case 'get_context':
       return speak(
         ['Look at what is open', 'Looking at what is open', 'Looked at what is open'],
@@ -128,6 +128,22 @@ function cells(words: Words, block: ToolBlock): Parts {
 function gone(words: Words, block: ToolBlock): Parts {
   const parts = cells(words, block);
   return block.state === 'done' ? [plain(parts)] : parts;
+}
+
+/** Before the cells were moved only their ids are known: then they are counted. */
+function moved(words: Words, block: ToolBlock): Parts {
+  const known = cellsOf(block);
+  return known.length > 1 && known.every(ref => !ref.label)
+    ? [words.tn('%1 cell', '%1 cells', known.length)]
+    : cellsPlace(words.t, known);
+}
+
+function readOutput(words: Words, block: ToolBlock): Speech {
+  const known = cellsOf(block);
+  const forms: Forms = ['Read output of %1', 'Reading output of %1', 'Read output of %1'];
+  return known.length
+    ? speak(forms, cellsPlace(words.t, known))
+    : speak(['Read an output', 'Reading an output', 'Read an output'], []);
 }
 
 function editCell(words: Words, block: ToolBlock): Speech {
