@@ -48,11 +48,6 @@ class NotebookFile:
     def metadata(self) -> dict[str, Any]:
         return _dict(self.fields.get("metadata"))
 
-    @property
-    def value(self) -> dict[str, Any]:
-        """The whole notebook as JSON values."""
-        return {**self.fields, "cells": [cell.value for cell in self.cells]}
-
 
 def parse(content: bytes, *, name: str) -> NotebookFile:
     """The notebook in `content`; `name` is for messages.
