@@ -56,7 +56,7 @@ async def _python(
         lines.append(f"Not defined: {', '.join(missing)}")
     no_names = [clip_line(repr(name), 80) for name in names if name not in usable]
     if no_names:
-        lines.append(f"No variable's name, use execute_code: {', '.join(no_names)}")
+        lines.append(f"Not defined, no names (use execute_code): {', '.join(no_names)}")
     text = clip("\n".join(lines), _VARIABLES_CHARS, rest="ask by names")
     return done(text or "No variables are defined.", path=path, count=len(found))
 

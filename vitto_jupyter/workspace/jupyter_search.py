@@ -6,9 +6,11 @@ import asyncio
 import base64
 import json
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ _IGNORED = (
 _ORDERED = ("--sort=path", "--path-separator=/")
 _NOTEBOOK = "*.[iI][pP][yY][nN][bB]"
 _PATH_BYTES = 16_384
+_PLAIN_PATH = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)  # most are: quickly seen to be good
 _RECORD_BYTES = 256_000
 _AROUND_CHARS = 200
 _COUNTED_BYTES = 16_000_000
@@ -53,10 +56,13 @@ def local_search(manager: ContentsManager, *, private: Path) -> RipgrepSearch | 
     root = os.path.realpath(manager.root_dir)
     own = os.path.relpath(os.path.realpath(private), root).replace(os.sep, "/")
 
+    @lru_cache(maxsize=4_096)
+    def shows_folder(path: str) -> bool:
+        return not path or (path != own and shows(path))
+
     def shows(path: str) -> bool:
-        if f"{path}/".startswith(f"{own}/"):
-            return False
-        return all(manager.should_list(name) for name in path.split("/"))
+        folder, _, name = path.rpartition("/")
+        return manager.should_list(name) and shows_folder(folder)
 
     return RipgrepSearch(Ripgrep(program), root=root, shows=shows)
 
@@ -136,6 +142,8 @@ class RipgrepSearch:
 
     def _is_served(self, path: str) -> bool:
         """Names that hide what they are could forge a line of a result."""
+        if _PLAIN_PATH.fullmatch(path):
+            return self._shows(path)
         try:
             return bool(path) and api_path(path) == path and self._shows(path)
         except PathRefused:

@@ -68,7 +68,7 @@ _EXPRESSION = """
   # what stands under the name is only taken when it is the function itself
   lambda name: (lambda found: {True: found}[
     type(found) is type([].append) and found.__name__ == name
-  ])(dict_of(modules['builtins'])[name])
+  ])(dict_of({}.__class__.__getitem__(modules, 'builtins'))[name])
 ))(
   dict_of((lambda: 0).__class__.__dict__['__globals__'].__get__(
     native(object, 'classmethod').__dict__['__func__'].__get__(importer['find_spec'])

@@ -19,7 +19,7 @@ from pathlib import Path
 from ..errors import DeadlineExceeded, ToolError
 
 _NAME = "rg.exe" if os.name == "nt" else "rg"
-_CHUNK_BYTES = 64 * 1024
+_CHUNK_BYTES = 16 * 1024  # what is made of one chunk holds the event loop
 _ERROR_BYTES = 4_096
 _CHECK_S = 5.0
 _LIMITS = ("--regex-size-limit=10M", "--dfa-size-limit=20M")

@@ -32,7 +32,7 @@ async def test_each_name_is_answered_for_itself() -> None:
         "df: DataFrame = 3 rows × 2 columns: a, b",
         "e: Evil",
         "Not defined: nope",
-        "No variable's name, use execute_code: \"df['a']\"",
+        "Not defined, no names (use execute_code): \"df['a']\"",
     ]
     assert (await calls.propose("inspect_variables")).facts.effect == "read"
 
