@@ -158,14 +158,14 @@ def _card(call: Call, proposal: Proposal) -> tuple[str, Preview]:
 
 
 def _asking(call: Call, ports: CallPorts, deadline: Deadline) -> Ask:
-    mask = ports.guard.mask
+    asker = ports.asker
+    if asker is None:
+        return nobody
 
     async def ask(question: Question) -> str | None:
-        shown = replace(question, prompt=mask.text(question.prompt))
-        if ports.asker is None:
-            return await nobody(shown)
+        shown = replace(question, prompt=ports.guard.mask.text(question.prompt))
         with deadline.paused():
-            return await ports.asker.ask(shown, tool_call_id=call.tool_call_id)
+            return await asker.ask(shown, tool_call_id=call.tool_call_id)
 
     return ask
 

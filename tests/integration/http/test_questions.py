@@ -100,6 +100,17 @@ async def test_who_does_not_answer_interrupts_the_cell_and_the_server_goes_on(se
     assert (await server.wait_for(session_id, "question.closed"))["outcome"] == "dismissed"
 
 
+async def test_a_question_is_void_when_its_kernel_is_restarted(server, run) -> None:
+    session_id = await run(ASKS)
+    question = await server.wait_for(session_id, "question.asked")
+    (kernel_id,) = server.app.kernel_manager.list_kernel_ids()
+    await server.app.kernel_manager.restart_kernel(kernel_id)
+    assert (await server.wait_for(session_id, "question.closed"))["outcome"] == "void"
+    refused = await answer(server, session_id, question, "Bob")
+    assert (refused.status_code, refused.json()["code"]) == (409, "question_void")
+    assert (await server.wait_for(session_id, "turn.finished"))["reason"] == "done"
+
+
 async def test_a_cell_asks_on_after_the_stop_of_its_turn(server, run) -> None:
     session_id = await run(ASKS)
     question = await server.wait_for(session_id, "question.asked")
