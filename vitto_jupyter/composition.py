@@ -38,6 +38,7 @@ ADAPTERS = (
     ".tools.search",
     ".workspace.jupyter_documents",
     ".workspace.jupyter_kernels",
+    ".workspace.jupyter_search",
     ".workspace.jupyter_terminals",
     ".workspace.live",
 )

@@ -84,7 +84,11 @@ async def _search(
     walk = Walk(workspace, deadline_s=min(_DEADLINE_S, ctx.settings.read_timeout_s / 2))
     found = Found(args.max_results)
     start = await workspace.documents.entry(path) if path else Entry("", "directory")
-    max_bytes = _MAX_FILE_BYTES if start.type == "directory" else _MAX_NAMED_BYTES
+    # With ripgrep only the few files are read here that it cannot show.
+    reads_all = start.type == "directory" and not (
+        workspace.search is not None and _is_for_ripgrep(args, matcher)
+    )
+    max_bytes = _MAX_FILE_BYTES if reads_all else _MAX_NAMED_BYTES
     documents = DocumentSearch(
         workspace.documents, matcher, walk, found, outputs=args.outputs, max_bytes=max_bytes
     )
@@ -94,15 +98,19 @@ async def _search(
         await _search_each(documents, walk.entries(path), glob)
     else:
         tree = LocalTree(workspace, workspace.search, path, glob)
-        if args.regex and not isinstance(matcher, EngineMatcher):
-            paths = tree.files(timeout_s=walk.left_s)
-            await _search_each(documents, _entries(workspace.documents, paths), None)
-        else:
+        if _is_for_ripgrep(args, matcher):
             found.searched = None
             pattern = args.pattern if args.regex else escaped(args.pattern)
             stored = stored_patterns(args.pattern, regex=args.regex, outputs=args.outputs)
             await tree.search_all(documents, pattern, stored, args.include or "")
+        else:
+            paths = tree.files(timeout_s=walk.left_s)
+            await _search_each(documents, _entries(workspace.documents, paths), None)
     return _search_result(args, found, walk)
+
+
+def _is_for_ripgrep(args: SearchCode, matcher: Matcher) -> bool:
+    return not args.regex or isinstance(matcher, EngineMatcher)
 
 
 async def _search_each(
