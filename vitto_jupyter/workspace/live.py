@@ -121,8 +121,8 @@ class LiveDocuments:
 
     async def save(self, path: str) -> None:
         path = api_path(path)
-        if await self._pages.ask(path, "save") is None:
-            await self._fallback.save(path)
+        async with self._lock(path):
+            await self._runs.save(path)
 
     def follow_disk(self) -> None:
         self._disk.look_soon()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..errors import DeadlineExceeded, DocumentNotFound, EditConflict, ToolError
 from ..protocol.base import HostId
-from .base import BeginRun, Documents, RunEdit
+from .base import BeginRun, Documents, EndRun, RunEdit
 from .notebook_work import stale_run
 from .output_fold import Folded, OpenRuns
 from .pages import PageGone, Pages
@@ -38,11 +38,13 @@ class LiveRuns:
         self._fallback = fallback
         self._runs: dict[str, _Runs] = {}
         self._owed: dict[str, list[RunEdit]] = {}
+        self._unsaved: dict[str, list[RunEdit]] = {}  # shown in a page that has not saved them
 
     @property
     def owed_paths(self) -> tuple[str, ...]:
-        """Notebooks with results that wait for a page which did not answer."""
-        return tuple(self._owed)
+        """Notebooks with results that wait for a page, or for the file since their page closed."""
+        lost = (path for path in self._unsaved if not self._pages.are_holding(path))
+        return tuple(dict.fromkeys((*self._owed, *lost)))
 
     async def apply(self, path: str, edits: Sequence[RunEdit]) -> None:
         """Show the edits where the notebook is open; store the results of runs that ended.
@@ -89,18 +91,43 @@ class LiveRuns:
             # The run goes on: a page that comes back gets all of it with the next change.
             in_page = runs.shown_in = None
             if to_store and self._pages.are_holding(path):
-                self._owe(path, to_store)
+                self._note(self._owed, path, to_store)
                 raise _kept(path) from err
         runs.shown_in = holder if in_page else None
-        if to_store and not in_page:
+        if folded.ended and in_page:
+            results = [edit for edit in to_store if edit.cell_id in folded.ended]
+            self._note(self._unsaved, path, results)
+        elif to_store and not in_page:
             await self._fallback.edit_notebook(path, to_store)
+
+    async def save(self, path: str) -> None:
+        """Save where the notebook is open; what only a closed page had goes into the file."""
+        try:
+            in_page = await self._pages.ask(path, "save") is not None
+        except DocumentNotFound:  # closed a moment ago
+            in_page = False
+        if in_page:
+            self._unsaved.pop(path, None)
+        else:
+            await self._store_lost(path)
+            await self._fallback.save(path)
+
+    async def _store_lost(self, path: str) -> None:
+        """A page closed, or was closed, before it saved these results."""
+        if edits := self._unsaved.get(path):
+            await self._fallback.edit_notebook(path, edits)
+            self._unsaved.pop(path, None)
 
     async def deliver(self, path: str) -> None:
         """Store what waits for a page, if it is back or gone for good."""
-        edits = self._owed.get(path)
-        if edits is None or (self._pages.holder(path) is None and self._pages.are_holding(path)):
+        if self._pages.holder(path) is None and self._pages.are_holding(path):
             return
+        edits = self._owed.get(path, ())
         try:
+            if not self._pages.are_holding(path):
+                await self._store_lost(path)
+            if not edits:
+                return
             if await self._pages.edit_notebook(path, edits):
                 await self._pages.ask(path, "save")
             else:
@@ -110,10 +137,12 @@ class LiveRuns:
         else:
             self._owed.pop(path, None)
 
-    def _owe(self, path: str, edits: Sequence[RunEdit]) -> None:
-        self._owed[path] = [*self._owed.get(path, ()), *edits]
-        while len(self._owed) > _LIMIT_NOTEBOOKS:
-            del self._owed[next(iter(self._owed))]
+    def _note(self, where: dict[str, list[RunEdit]], path: str, edits: Sequence[RunEdit]) -> None:
+        ended = {edit.cell_id for edit in edits if isinstance(edit, EndRun)}
+        before = [edit for edit in where.get(path, ()) if edit.cell_id not in ended]
+        where[path] = [*before, *edits]
+        while len(where) > _LIMIT_NOTEBOOKS:
+            del where[next(iter(where))]
 
     def _forget(self) -> None:
         """Drop what has ended, and the oldest of too many: runs whose end nobody reported."""

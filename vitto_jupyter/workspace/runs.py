@@ -369,7 +369,6 @@ class Runs:
     async def _give_up(self, run: Run) -> None:
         if run.current is not None and run.cells[run.current].state == "running":
             cell = run.cells[run.current]
-            await self.mirror(run, [EndRun(cell.cell.cell_id, None)])
             await self._save(run)
             reason = "the server was shut down while it ran"
             run.cells[run.current] = replace(cell, state="failed", reason=reason)
@@ -449,6 +448,7 @@ class _CellRunner:
         self._show_running()
         await self._run.tell_begin(self._index)
         spool, kernels = self._runs.spool, self._runs.kernels
+        execution = None
         try:
             execution = await kernels.execute(
                 self._kernel.kernel_id,
@@ -459,10 +459,8 @@ class _CellRunner:
                 on_input=self._ask if request.ask else None,
                 overflow=spool.of_cell(self._run.run_id, cell.cell_id) if spool else None,
             )
-        except ToolError:
-            await self._end(None)
-            raise
-        await self._end(execution)
+        finally:  # whatever happens: a cell must not look as if it ran for ever
+            await self._end(execution)
         return CellRun(cell, execution.state, execution)
 
     async def _begin(self) -> CellRun | None:

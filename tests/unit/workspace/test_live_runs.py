@@ -127,3 +127,36 @@ async def test_a_page_that_opens_later_hears_of_the_trust_and_not_of_the_source(
     scene.hosts.told.clear()
     await scene.apply(EndRun("c1", 1))
     assert [edit["op"] for edit in scene.hosts.told] == ["end_run"]
+
+
+async def test_results_that_a_page_saved_are_not_written_again() -> None:
+    scene = Scene()
+    scene.hosts.page = "page"
+    await scene.apply(BEGIN)
+    await scene.apply(AddOutput("c1", OUT), EndRun("c1", 1))
+    await scene.runs.save(N)
+    scene.hosts.page = ""
+    await scene.runs.save(N)
+    assert (scene.runs.owed_paths, await scene.stored()) == ((), ())
+
+
+async def test_a_page_that_closes_before_it_saved_leaves_the_results_to_the_file() -> None:
+    scene = Scene()
+    scene.hosts.page = "page"
+    await scene.apply(BEGIN)
+    await scene.apply(AddOutput("c1", OUT), EndRun("c1", 1))
+    scene.hosts.page = ""
+    await scene.runs.save(N)
+    assert await scene.stored() == (OUT,)
+
+
+async def test_a_page_that_closes_between_two_cells_leaves_the_first_to_the_file() -> None:
+    scene = Scene()
+    scene.hosts.page = "page"
+    await scene.apply(BEGIN)
+    await scene.apply(AddOutput("c1", OUT), EndRun("c1", 1))
+    assert scene.runs.owed_paths == ()
+    scene.hosts.page = ""
+    assert scene.runs.owed_paths == (N,)
+    await scene.runs.deliver(N)
+    assert (await scene.stored(), scene.runs.owed_paths) == ((OUT,), ())
