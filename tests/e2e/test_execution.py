@@ -74,7 +74,7 @@ def test_rich_outputs_are_right_in_page_file_and_model(desk_on: Any, lab: Lab, s
     desk = desk_on(lab, files={NAME: notebook(*sources)}).open(NAME)
     desk.ask("Run them all.")
     desk.button("Allow").click()
-    desk.finished()
+    expect(desk.vitto.locator(".vitto-turn-end")).to_have_count(1, timeout=90_000)  # imports much
     # the page
     expect(output(desk, 0)).to_contain_text("30/30")
     assert output(desk, 0).inner_text().count("%|") == 1

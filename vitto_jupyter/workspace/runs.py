@@ -159,6 +159,16 @@ class Run:
         if problem not in self.problems:
             self.problems.append(problem)
 
+    def update_earlier(self, edits: Sequence[RunEdit], *, until: int) -> None:
+        """What cell number `until` changed of what earlier cells display (`update_display`)."""
+        for index, run in enumerate(self.cells[:until]):
+            own = [edit for edit in edits if edit.cell_id == run.cell.cell_id]
+            if own and run.execution is not None:
+                outputs = run.execution.outputs
+                for edit in own:
+                    outputs = fold_output(outputs, edit)
+                self.cells[index] = replace(run, execution=replace(run.execution, outputs=outputs))
+
     def pulse(self) -> None:
         self.turned.set()
         self.turned = asyncio.Event()
@@ -498,6 +508,7 @@ class _CellRunner:
                 self._outputs = fold_output(self._outputs, edit)
         if self._run.cells[self._index].state == "running":
             self._show_running()
+        self._run.update_earlier(edits, until=self._index)
         await self._runs.mirror(self._run, edits)
         await self._run.tell(edits)
 

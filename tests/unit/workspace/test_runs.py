@@ -10,7 +10,7 @@ import pytest
 
 from vitto_jupyter.errors import DocumentNotFound, KernelUnavailable, StorageFailed
 from vitto_jupyter.workspace import runs as runs_module
-from vitto_jupyter.workspace.base import Cell, Execution, Question
+from vitto_jupyter.workspace.base import Cell, Execution, Question, SetOutput
 from vitto_jupyter.workspace.memory import MemoryDocuments, MemoryKernels, stream
 from vitto_jupyter.workspace.run_reports import RunNotice, in_words
 from vitto_jupyter.workspace.runs import Run, RunRequest, Runs
@@ -173,6 +173,25 @@ async def test_a_cell_of_another_source_is_not_run_and_not_remembered() -> None:
     assert await scene.ended(run) == ["changed"]
     assert run.report().runs[0].cell.source == "a"
     assert (scene.kernels.ran, scene.runs.last_run(N, "c1")) == ([], None)
+
+
+class Updating(MemoryKernels):
+    """The second cell changes what the first one displays."""
+
+    async def execute(self, kernel_id: str, code: str, **options: Any) -> Execution:
+        if code == "b":
+            await options["on_change"]([SetOutput("c1", 0, stream("updated\n"))])
+        return await super().execute(kernel_id, code, **options)
+
+
+async def test_what_a_later_cell_changes_of_an_earlier_one_is_reported() -> None:
+    scene = Scene()
+    scene.kernels = scene.runs.kernels = Updating({"a": "first\n"})
+    run = await scene.start(sources="ab")
+    await scene.ended(run)
+    (execution, _) = (cell.execution for cell in run.report().runs)
+    assert execution is not None
+    assert execution.outputs == (stream("updated\n"),)
 
 
 async def test_scratch_code_is_in_no_notebook() -> None:
