@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Literal, TypeVar
 
 from vitto_jupyter.errors import NotFound
 from vitto_jupyter.protocol.base import CallId, HostId
@@ -17,6 +17,7 @@ from vitto_jupyter.protocol.requests import HeldDocument, HostAnswer, HostCall, 
 from vitto_jupyter.services.hosts import Hosts
 from vitto_jupyter.workspace.output_cut import OutputCutter, output_part
 
+T = TypeVar("T")
 Store = Callable[[str, Any], Awaitable[None]]
 Load = Callable[[str], Awaitable[Any]]
 # of a call: it never reaches the page's hands, or its answer never reaches the server
@@ -41,7 +42,12 @@ class SimulatedPage:
     """
 
     def __init__(
-        self, host_id: str = "page", *, store: Store | None = None, load: Load | None = None
+        self,
+        host_id: str = "page",
+        *,
+        store: Store | None = None,
+        load: Load | None = None,
+        pace_s: float = 0.0,
     ) -> None:
         self.host_id = HostId(host_id)
         self.texts: dict[str, str] = {}
@@ -58,8 +64,18 @@ class SimulatedPage:
         self._load = load
         # what was last loaded or saved, to merge with
         self.on_disk: dict[str, Any] = {}
-        self._answers: dict[str, HostAnswer] = {}
+        # conflicting versions that the user is shown
+        self.notices: list[str] = []
+        self.delay_s = 0.0
+        self.gone = False
+        self._pace_s = pace_s
+        self._registering: asyncio.TimerHandle | None = None
+        self._awake = asyncio.Event()
+        self._awake.set()
+        self._in_order = asyncio.Lock()
+        self._answers: dict[str, asyncio.Task[HostAnswer]] = {}
         self._hosts: Hosts | None = None
+        self._told: tuple[HeldDocument, ...] = ()
         self._tasks: set[asyncio.Task[None]] = set()
 
     # -- the page's own life ---------------------------------------------------------------------
@@ -81,7 +97,12 @@ class SimulatedPage:
             for kind, held in (("file", self.texts), ("notebook", self.notebooks))
             for path in held
         ]
-        self._hosts.register(self.host_id, RegisterHost(documents=tuple(documents)))
+        self._told = tuple(documents)
+        self._hosts.register(self.host_id, RegisterHost(documents=self._told))
+
+    def told_dirty(self, path: str) -> bool:
+        """Whether the server was told last that the document has unsaved changes."""
+        return any(document.path == path and document.dirty for document in self._told)
 
     def _revision(self, path: str) -> str:
         if path in self.texts:
@@ -92,19 +113,56 @@ class SimulatedPage:
     def close(self) -> None:
         assert self._hosts is not None
         self._hosts.register(self.host_id, RegisterHost(documents=(), closing=True))
+        self.crash()
+
+    def crash(self) -> None:
+        """It is gone, and says nothing any more."""
+        self.gone = True
         self.hears = False
+        for task in self._tasks:
+            task.cancel()
+
+    def sleep(self) -> None:
+        """Nothing reaches it, and what it was about to do waits; its user may go on typing."""
+        self.hears = False
+        self._awake.clear()
+
+    async def wake_up(self) -> None:
+        """It looks at the files of what it holds, and says what it holds."""
+        self.hears = True
+        self._awake.set()
+        for path in (*self.texts, *self.notebooks):
+            await self.look_on_disk(path)
+        self.register()
+
+    def _register_soon(self) -> None:
+        """Changes of a moment are told together; a page that is asleep tells nothing."""
+        if self._pace_s == 0:
+            self._register_now()
+        elif self._registering is None:
+            loop = asyncio.get_running_loop()
+            self._registering = loop.call_later(self._pace_s, self._register_now)
+
+    def _register_now(self) -> None:
+        self._registering = None
+        if not self.gone and self._awake.is_set():
+            self.register()
 
     def wake(self, host_id: HostId) -> None:
         """The event bus reaches every page; each looks at the id."""
         if host_id == self.host_id and self.hears:
-            task = asyncio.get_running_loop().create_task(self._fetch())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._fetch()
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     def cell(self, path: str, cell_id: str) -> dict[str, Any]:
         return next(cell for cell in self.notebooks[path] if cell["cell_id"] == cell_id)
 
-    async def _fetch(self) -> None:
+    def _fetch(self) -> None:
         assert self._hosts is not None
         try:
             waiting = self._hosts.calls(self.host_id).calls
@@ -118,16 +176,26 @@ class SimulatedPage:
                 continue
             self.calls.append(call)
             if call.call_id not in self._answers:
-                self._answers[call.call_id] = await self._answer(call)
-            if self.answers and loss is None:
-                self._hosts.answer(self.host_id, CallId(call.call_id), self._answers[call.call_id])
+                self._answers[call.call_id] = self._start(self._answer(call))
+            if loss is None:
+                self._start(self._send(call, self._answers[call.call_id]))
+
+    async def _send(self, call: HostCall, answer: asyncio.Task[HostAnswer]) -> None:
+        assert self._hosts is not None
+        body = await answer
+        if self.answers and self._awake.is_set():
+            self._hosts.answer(self.host_id, CallId(call.call_id), body)
 
     async def _answer(self, call: HostCall) -> HostAnswer:
+        """Calls are done once, one after the other, in the order they came."""
         act = getattr(self, f"_{call.method}")
-        try:
-            return HostAnswer(value=await act(**call.params))
-        except PageError as err:
-            return HostAnswer(error_code=err.code, error=str(err))
+        async with self._in_order:
+            await asyncio.sleep(self.delay_s)
+            await self._awake.wait()
+            try:
+                return HostAnswer(value=await act(**call.params))
+            except PageError as err:
+                return HostAnswer(error_code=err.code, error=str(err))
 
     # -- host methods ----------------------------------------------------------------------------
 
@@ -140,6 +208,9 @@ class SimulatedPage:
         if revision(self.texts[path]) != base:
             raise PageError("edit_conflict", "the user has typed")
         self.texts[path] = text
+        if path not in self.dirty:
+            self.dirty.add(path)
+            await self._save(path)
         return {"text": text, "dirty": path in self.dirty}
 
     async def _read_notebook(self, path: str) -> dict[str, Any]:
@@ -173,11 +244,14 @@ class SimulatedPage:
             getattr(self, f"_op_{edit.pop('op')}")(cells, **edit)
         self.notebooks[path] = cells
         self.dirty.add(path)
+        self._register_soon()
         return {"cells": {cell["cell_id"]: self._cell_revision(cell) for cell in cells}}
 
     async def _save(self, path: str) -> dict[str, Any]:
         if self._store is None:
             raise PageError("write_failed", "this page cannot save")
+        if self._load is not None:
+            await self.look_on_disk(path)
         held = self._held(path)
         await self._store(path, held)
         self.on_disk[path] = held
@@ -186,24 +260,29 @@ class SimulatedPage:
         return {}
 
     async def _look_on_disk(self, path: str) -> dict[str, Any]:
+        return {"outcome": await self.look_on_disk(path)}
+
+    async def look_on_disk(self, path: str) -> str:
         """A clean document follows its file; a dirty notebook is merged with it, cell by cell."""
         assert self._load is not None
         disk = await self._load(path)
         if disk is None:
-            return {"outcome": "missing"}
+            return "missing"
         if _contents(disk) == _contents(self._held(path)):
             self.on_disk[path] = disk
-            return {"outcome": "same"}
+            return "same"
         if path not in self.dirty:
             self._set(path, disk)
             self.on_disk[path] = disk
-            return {"outcome": "refreshed"}
+            return "refreshed"
         if path in self.texts:
-            return {"outcome": "conflict"}
+            return "conflict"
         before = {c["cell_id"]: c for c in self.on_disk.get(path, [])}
-        self._set(path, _merged(before, self.notebooks[path], disk))
+        merged, conflicts = _merged(before, self.notebooks[path], disk)
+        self.notices += conflicts
+        self._set(path, merged)
         self.on_disk[path] = disk
-        return {"outcome": "merged"}
+        return "merged"
 
     def _held(self, path: str) -> Any:
         return self.texts[path] if path in self.texts else self.notebooks[path]
@@ -235,14 +314,14 @@ class SimulatedPage:
 
     async def user_saves(self, path: str) -> None:
         await self._save(path)
-        self.register()
+        self._register_soon()
 
     def _user_changes(self, path: str, cells: list[dict[str, Any]]) -> bool:
         if _contents(cells) == _contents(self.notebooks[path]):
             return False
         self.notebooks[path] = cells
         self.dirty.add(path)
-        self.register()
+        self._register_soon()
         return True
 
     # -- edits -----------------------------------------------------------------------------------
@@ -330,18 +409,25 @@ def _contents(content: Any) -> Any:
 
 def _merged(
     before: dict[str, dict[str, Any]], mine: list[dict[str, Any]], disk: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """The user's cells, and what others did on disk to cells that the user left alone."""
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The user's cells, with what others did on disk to cells that the user left alone, and the
+    other versions of cells that both changed."""
     theirs = {cell["cell_id"]: cell for cell in disk}
-    merged = []
+    merged, conflicts = [], []
     for cell in mine:
         old, new = before.get(cell["cell_id"]), theirs.get(cell["cell_id"])
         untouched = old is not None and old["source"] == cell["source"]
         if untouched and new is None:
             continue
+        if not untouched and new is not None and new["source"] != cell["source"]:
+            conflicts.append(new["source"])
         merged.append(new if untouched and new is not None else cell)
-    known = {cell["cell_id"] for cell in mine} | before.keys()
-    return [*merged, *(cell for cell in disk if cell["cell_id"] not in known)]
+    known = {cell["cell_id"] for cell in mine}
+    for cell in disk:
+        old = before.get(cell["cell_id"])
+        if cell["cell_id"] not in known and (old is None or old["source"] != cell["source"]):
+            merged.append(cell)  # new there, or deleted here while others changed it
+    return merged, conflicts
 
 
 def _with_id(cells: list[dict[str, Any]], cell_id: str) -> list[dict[str, Any]]:

@@ -86,8 +86,10 @@ class Scene:
         for page in self.pages:
             page.wake(host_id)
 
-    def open_page(self, host_id: str = "page", *, dirty: bool = True) -> SimulatedPage:
-        page = SimulatedPage(host_id, store=self._store, load=self._load)
+    def open_page(
+        self, host_id: str = "page", *, dirty: bool = True, pace_s: float = 0.0
+    ) -> SimulatedPage:
+        page = SimulatedPage(host_id, store=self._store, load=self._load, pace_s=pace_s)
         page.texts[T] = "page\n"
         page.notebooks[N] = [cell("c1", "typed")]
         page.dirty = {T, N} if dirty else set()
@@ -257,7 +259,7 @@ async def test_another_page_with_the_document_takes_over(scene: Scene) -> None:
 
 
 async def test_a_change_of_a_page_that_answers_nothing_is_not_claimed(scene: Scene) -> None:
-    page = scene.open_page(dirty=False)
+    page = scene.open_page(dirty=False, pace_s=1000)
     page.answers = False
     with pytest.raises(DeadlineExceeded, match="could not be found out"):
         await scene.live.write_text(T, "mine", base=revision_of("page\n"))
