@@ -9,7 +9,7 @@ import { parseEdits, type NewCell } from '../../src/hosts/lab/documents/edits';
 import { HostError } from '../../src/hosts/lab/documents/host-error';
 import { HostLink } from '../../src/hosts/lab/documents/host-link';
 import { problemsOf } from '../../src/hosts/lab/documents/lint';
-import { planned, stepsBetween } from '../../src/hosts/lab/documents/plan';
+import { planned, stepsBetween, type Steps } from '../../src/hosts/lab/documents/plan';
 import type { HeldDocument, HostCall, RegisterHost } from '../../src/protocol/types';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -45,24 +45,69 @@ test.each([
   expect(() => planned(CELLS, [edit])).toThrowError(HostError);
 });
 
-test('the steps lead from one list to the other', () => {
-  const after = [cell('n'), cell('a', 'changed'), cell('o'), cell('c', 'c', 'markdown'), cell('p')];
-  const { updates, deletions, insertions } = stepsBetween(CELLS, after);
-  const cells = CELLS.map(item => ({ ...item }));
+test('cells are moved in the order given, behind the cell named', () => {
+  const move = (cell_ids: string[], after: string) => ids(planned(CELLS, [{ op: 'move_cells', cell_ids, after }]));
+  expect(move(['c', 'a'], 'b')).toBe('b c a');
+  expect(move(['b'], 'end')).toBe('a c b');
+  expect(move(['c', 'b'], 'start')).toBe('c b a');
+});
+
+test.each([
+  ['a cell that is gone', ['q'], 'start'],
+  ['a cell named twice', ['a', 'a'], 'start'],
+  ['a place that moves itself', ['a', 'b'], 'a']
+])('a move of %s is a conflict', (_, cell_ids, after) => {
+  expect(() => planned(CELLS, [{ op: 'move_cells', cell_ids, after }])).toThrowError(HostError);
+});
+
+/** The list that the steps make of `before`. */
+function walked(before: readonly NewCell[], { updates, deletions, insertions }: Steps): NewCell[] {
+  const cells = before.map(item => ({ ...item }));
   updates.forEach(({ index, source }) => Object.assign(cells[index] ?? {}, { source }));
   deletions.forEach(index => cells.splice(index, 1));
   insertions.forEach(step => cells.splice(step.index, 0, step.cell));
-  expect(cells).toEqual(after);
+  return cells;
+}
+
+test('the steps lead from one list to the other', () => {
+  const after = [cell('n'), cell('a', 'changed'), cell('o'), cell('c', 'c', 'markdown'), cell('p')];
+  expect(walked(CELLS, stepsBetween(CELLS, after))).toEqual(after);
+});
+
+test('any order is reached, the cell the user is in stays, and few others move', () => {
+  const before = [...'abcdefgh'].map(id => cell(id));
+  for (let seed = 1; seed <= 200; seed++) {
+    const after = shuffled(before, seed).slice(seed % 3);
+    const still = after[seed % after.length]?.cell_id ?? '';
+    const steps = stepsBetween(before, after, still);
+    expect(walked(before, steps)).toEqual(after);
+    expect(steps.insertions.map(({ cell }) => cell.cell_id)).not.toContain(still);
+    expect(steps.insertions.every(({ from, cell }) => before[from ?? -1]?.cell_id === cell.cell_id)).toBe(true);
+  }
+  const [first, ...rest] = before;
+  expect(stepsBetween(before, [...rest, ...(first ? [first] : [])]).insertions).toHaveLength(1);
+});
+
+function shuffled<T>(items: readonly T[], seed: number): T[] {
+  const left = [...items];
+  return items.map((_, n) => left.splice((seed * 7919 + n * 104729) % left.length, 1)).flat();
+}
+
+test('cells that share an id stay apart', () => {
+  const twins = [cell('a', '1'), cell('a', '2'), cell('b')];
+  const after = [cell('a', '1'), cell('a', 'new'), cell('b')];
+  expect(walked(twins, stepsBetween(twins, after))).toEqual(after);
 });
 
 test('an edit that the page does not know is refused, not guessed', () => {
   expect(() => parseEdits([{ op: 'move_cell', cell_id: 'a' }])).toThrowError(/move_cell/);
   expect(() => parseEdits([{ op: 'replace_source', cell_id: 'a', base: 'x' }])).toThrowError(/source/);
   expect(() => parseEdits(undefined)).toThrowError(HostError);
+  expect(() => parseEdits([{ op: 'begin_run', cell_id: 'a' }])).toThrowError(/base/);
   expect(parseEdits([{ op: 'end_run', cell_id: 'a', execution_count: null, timing: {} }])).toHaveLength(1);
 });
 
-const DOCUMENT: HeldDocument = { path: 'a.py', type: 'file', dirty: false, active: true, problems: 0 };
+const DOCUMENT: HeldDocument = { path: 'a.py', type: 'file', dirty: false, revision: '', active: true, problems: 0 };
 
 /** A page whose list of documents and acts are in the test's hands. */
 function page(documents: HeldDocument[] = [DOCUMENT]) {
@@ -80,7 +125,9 @@ function page(documents: HeldDocument[] = [DOCUMENT]) {
     answer: async call => {
       done.push(call.call_id);
       return { value: {}, error_code: null, error: null };
-    }
+    },
+    registered: () => done.push('registered'),
+    forgotten: () => done.push('forgotten')
   });
   const offer = (...ids: string[]) => {
     calls = ids.map(call_id => ({ call_id, method: 'read_text', params: { path: 'a.py' } }));
@@ -88,6 +135,7 @@ function page(documents: HeldDocument[] = [DOCUMENT]) {
   return { link, transport, registered, answered, done, offer, documents };
 }
 
+const callsOf = (done: readonly string[]) => done.filter(item => item.startsWith('c'));
 const settle = (ms = 0) => vi.advanceTimersByTimeAsync(ms);
 
 test('a page without documents asks nothing of the server', async () => {
@@ -122,7 +170,7 @@ test('a call is done once, however often it is offered, and its answer is sent a
   await settle(1000);
   link.wake('host_1');
   await settle(100);
-  expect(done).toEqual(['c1']);
+  expect(callsOf(done)).toEqual(['c1']);
   expect(new Set(answered)).toEqual(new Set(['c1']));
   expect(answered.length).toBeGreaterThan(1);
 });
@@ -134,7 +182,7 @@ test('a wake-up for another page is not ours', async () => {
   offer('c1');
   link.wake('host_2');
   await settle(100);
-  expect(done).toEqual([]);
+  expect(callsOf(done)).toEqual([]);
 });
 
 test('an answer that did not get through is sent again by itself', async () => {
@@ -152,7 +200,7 @@ test('an answer that did not get through is sent again by itself', async () => {
   link.wake('host_1');
   await settle(20_000);
   expect(tries).toHaveLength(3);
-  expect(done).toEqual(['c1']);
+  expect(callsOf(done)).toEqual(['c1']);
 });
 
 const UNKNOWN = new TransportError(404, 'not_found', 'This page is not registered.', '');
@@ -172,7 +220,7 @@ test('a server that was started anew is told again, and then asked again', async
   link.wake('host_1');
   await settle(100);
   expect(registered).toHaveLength(2);
-  expect(done).toEqual(['c1']);
+  expect(callsOf(done)).toEqual(['c1']);
 });
 
 test('news of a session are a reason to look whether the server still knows the page', async () => {
@@ -205,6 +253,25 @@ test('a server that never knows the page is left alone until it wakes the page',
   link.wake('host_1');
   await settle(60_000);
   expect({ asked, registered: registered.length }).toEqual({ asked: 4, registered: 3 });
+});
+
+test('the files are looked at when the server gets to know the page, also anew', async () => {
+  const { link, transport, done, offer } = page();
+  link.documentsChanged();
+  await settle();
+  offer();
+  const offered = transport.hostCalls;
+  let isNew = true;
+  transport.hostCalls = async () => {
+    if (isNew) {
+      isNew = false;
+      throw UNKNOWN;
+    }
+    return offered();
+  };
+  link.wake('host_1');
+  await settle(100);
+  expect(done).toEqual(['registered', 'forgotten', 'registered']);
 });
 
 test('a page that goes away says so, once', async () => {

@@ -44,11 +44,11 @@ interface PartCase {
 }
 
 test('texts kept as lists of lines are joined, JSON is not', () => {
-  const data = { 'text/html': ['<b>', '</b>'], 'application/json': { a: [1, 2] } };
+  const data = { 'text/html': ['<b>', '</b>'], 'application/json': ['a', 'b'] };
   expect(joinedOutput({ output_type: 'stream', name: 'stdout', text: ['a\n', 'b'] })['text']).toBe('a\nb');
   expect(joinedOutput({ output_type: 'display_data', data })['data']).toEqual({
     'text/html': '<b></b>',
-    'application/json': { a: [1, 2] }
+    'application/json': ['a', 'b']
   });
 });
 

@@ -18,6 +18,7 @@ export const COMMANDS = {
   stop: 'vitto:stop',
   allow: 'vitto:allow',
   reject: 'vitto:reject',
+  showOutputs: 'vitto:show-outputs',
   settings: 'vitto:settings'
 } as const;
 
@@ -25,6 +26,7 @@ export function addCommands(vitto: Vitto): void {
   addOpening(vitto);
   addAsking(vitto);
   addSteering(vitto);
+  addShowing(vitto);
 }
 
 export function addToPalette(vitto: Vitto, palette: ICommandPalette): void {
@@ -117,6 +119,25 @@ function addSteering(vitto: Vitto): void {
       execute: async () => (await vitto.open()).decidePending(decision)
     });
   }
+}
+
+/** With `path` and `cellIds` for those cells, else for the cells that are selected. */
+function addShowing(vitto: Vitto): void {
+  const { app, documents, translator } = vitto.parts;
+  const trans = translator.load('vitto_jupyter');
+  app.commands.addCommand(COMMANDS.showOutputs, {
+    label: trans.__('Show Outputs of Vitto’s Run'),
+    caption: trans.__('Show these outputs as those of a run of your own, in this page only'),
+    isEnabled: args => 'path' in args || hasDocument(vitto),
+    execute: async ({ path, cellIds }) => {
+      const runtime = await vitto.runtime();
+      if (typeof path === 'string' && Array.isArray(cellIds)) {
+        runtime.showOutputs(path, cellIds.map(String));
+      } else {
+        runtime.showSelectedOutputs(currentWidget(app, documents));
+      }
+    }
+  });
 }
 
 /** Menu entries say so in the schema: then the clicked cell counts, not the active one. */

@@ -4,6 +4,7 @@ import { KernelAPI } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { TurnContext } from '../../protocol/types';
 import type { DiffInput, Host, IconName, Surroundings, Target } from '../../ui/host';
+import { COMMANDS } from './commands';
 import { drawIcon } from './host-icons';
 import type { LabParts } from './parts';
 import { PageMemory } from './page-memory';
@@ -77,6 +78,11 @@ export class LabHost implements Host {
     if (session?.kernel) {
       await KernelAPI.interruptKernel(session.kernel.id, serverSettings);
     }
+  }
+
+  async showOutputs(path: string, cellIds: readonly string[]): Promise<void> {
+    const { commands } = this.parts.app;
+    await commands.execute(COMMANDS.showOutputs, { path, cellIds: [...cellIds] });
   }
 
   openSettings(): void {

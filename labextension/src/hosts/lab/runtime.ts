@@ -1,11 +1,13 @@
 /** Everything behind the panel except the UI itself: loaded when Vitto is first used. */
+import { NotebookPanel } from '@jupyterlab/notebook';
+import type { Widget } from '@lumino/widgets';
 import { HttpTransport } from '../../client/http-transport';
 import { runningTurn, waitingCalls } from '../../model/session-view';
 import { Store } from '../../model/store';
 import type { MountedUi, UiSettings } from '../../ui/host';
 import { askAbout, askSelection, fix, type Ask } from './asks';
-import type { HostLink } from './documents/host-link';
-import { lendDocuments } from './documents/lend';
+import { lendDocuments, type Lending } from './documents/lend';
+import { showOutputs } from './documents/run';
 import { labFetcher } from './fetcher';
 import { LabHost } from './lab-host';
 import type { LabParts } from './parts';
@@ -15,7 +17,7 @@ export class Runtime {
     this.transport = new HttpTransport(labFetcher(parts.app.serviceManager.serverSettings));
     this.host = new LabHost(parts);
     this.store = new Store(this.transport, this.host.memory);
-    this.link = lendDocuments(parts, this.transport);
+    this.lending = lendDocuments(parts, this.transport);
     document.addEventListener('visibilitychange', () => this.lookAgain());
   }
 
@@ -34,9 +36,9 @@ export class Runtime {
   /** The server says that something happened; empty ids mean nothing in particular. */
   wake(hostId: string, sessionId: string): void {
     if (hostId !== '') {
-      this.link.wake(hostId);
+      this.lending.link.wake(hostId);
     } else {
-      this.link.lookAgain();
+      this.lending.link.lookAgain();
       this.store.wake(sessionId);
     }
   }
@@ -63,10 +65,26 @@ export class Runtime {
     return fix(this.parts, this.host, isFromMenu);
   }
 
+  /** Show these cells' outputs as trusted, in this page only; nothing when it is not open. */
+  showOutputs(path: string, cellIds: readonly string[]): void {
+    const context = this.lending.documents.notebook(path);
+    if (context) {
+      showOutputs(context, cellIds);
+    }
+  }
+
+  showSelectedOutputs(widget: Widget | null): void {
+    if (widget instanceof NotebookPanel) {
+      const cellIds = widget.content.selectedCells.map(({ model }) => model.id);
+      showOutputs(widget.context, cellIds);
+    }
+  }
+
   /** A page that was hidden may have missed wake-ups. */
   private lookAgain(): void {
     if (document.visibilityState === 'visible') {
-      this.link.lookAgain();
+      this.lending.link.lookAgain();
+      this.lending.disk.lookAtAll();
       const sessionId = this.store.getSnapshot().session?.sessionId;
       if (sessionId) {
         this.store.wake(sessionId);
@@ -76,5 +94,5 @@ export class Runtime {
 
   private readonly transport: HttpTransport;
   private readonly host: LabHost;
-  private readonly link: HostLink;
+  private readonly lending: Lending;
 }

@@ -2,13 +2,25 @@
 import type { HostCall, JsonValue } from '../../../protocol/types';
 import { parseEdits } from './edits';
 import { HostError } from './host-error';
-import { editNotebook, readNotebook, type NotebookContext } from './notebook';
+import type { Outcome } from './disk/follower';
+import type { DiskWatch } from './disk/watch';
+import type { KernelProcesses } from './kernel-processes';
+import { editNotebook, type NotebookContext } from './notebook';
 import type { OpenDocuments, OpenText } from './open-documents';
+import { readNotebook, readOutputPart } from './read-notebook';
 import { readText, saved, writeText } from './text';
 
-type Answer = Record<string, JsonValue>;
+type Answer = { [key: string]: JsonValue };
 
-export async function act(documents: OpenDocuments, { method, params }: HostCall): Promise<Answer> {
+/** What acts work on. */
+export interface Parts {
+  readonly documents: OpenDocuments;
+  readonly processes: KernelProcesses;
+  readonly disk: DiskWatch;
+}
+
+export async function act(parts: Parts, { method, params }: HostCall): Promise<Answer> {
+  const { documents, processes } = parts;
   const path = typeof params['path'] === 'string' ? params['path'] : '';
   switch (method) {
     case 'read_text': {
@@ -20,27 +32,43 @@ export async function act(documents: OpenDocuments, { method, params }: HostCall
       return writeText(context, shared, writeParams(params));
     }
     case 'read_notebook':
-      return readNotebook(notebookAt(documents, path));
+      return readNotebook(notebookAt(documents, path), processes);
+    case 'output_part':
+      return { ...readOutputPart(notebookAt(documents, path), params) };
     case 'edit_notebook': {
       const context = notebookAt(documents, path);
       const recordTiming = documents.panel(context)?.content.notebookConfig.recordTiming ?? false;
-      editNotebook(context, parseEdits(params['edits']), { recordTiming });
-      return {};
+      const still = documents.activeCell(context);
+      const options = { recordTiming, processes, still };
+      return { cells: editNotebook(context, parseEdits(params['edits']), options) };
     }
     case 'save':
-      await save(documents, path);
+      await save(parts, path);
       return {};
+    case 'look_on_disk':
+      return { outcome: await look(parts, path) };
     default:
       throw new HostError('write_failed', `This page does not know how to do ${method}.`);
   }
 }
 
-async function save(documents: OpenDocuments, path: string): Promise<void> {
+async function save({ documents, disk }: Parts, path: string): Promise<void> {
   const context = documents.notebook(path) ?? documents.text(path)?.context;
   if (!context) {
     throw notOpen(path);
   }
+  if (disk.isBad(context)) {
+    throw new HostError('write_failed', `${path} is empty or broken on disk; the user has to decide.`);
+  }
   await saved(context);
+}
+
+async function look({ disk }: Parts, path: string): Promise<Outcome> {
+  const outcome = await disk.look(path);
+  if (outcome === null) {
+    throw notOpen(path);
+  }
+  return outcome;
 }
 
 function notebookAt(documents: OpenDocuments, path: string): NotebookContext {

@@ -12,10 +12,18 @@ export interface NewCell {
 export type SourceEdit =
   | { readonly op: 'replace_source'; readonly cell_id: string; readonly base: string; readonly source: string }
   | { readonly op: 'insert_cells'; readonly after: string; readonly cells: readonly NewCell[] }
-  | { readonly op: 'delete_cell'; readonly cell_id: string; readonly base: string };
+  | { readonly op: 'delete_cell'; readonly cell_id: string; readonly base: string }
+  | { readonly op: 'move_cells'; readonly cell_ids: readonly string[]; readonly after: string };
 
 export type RunEdit =
-  | { readonly op: 'begin_run'; readonly cell_id: string }
+  | {
+      readonly op: 'begin_run';
+      readonly cell_id: string;
+      /** Refused when the cell is not at this revision; null runs whatever is there. */
+      readonly base: string | null;
+      /** The user approved exactly this source: its outputs are shown as those of their own. */
+      readonly trusted: boolean;
+    }
   | { readonly op: 'add_output'; readonly cell_id: string; readonly output: IOutput }
   | { readonly op: 'set_output'; readonly cell_id: string; readonly index: number; readonly output: IOutput }
   | { readonly op: 'clear_outputs'; readonly cell_id: string }
@@ -30,8 +38,10 @@ export type NotebookEdit = SourceEdit | RunEdit;
 
 type Json = { readonly [key: string]: JsonValue };
 
+const SOURCE_EDITS = ['replace_source', 'insert_cells', 'delete_cell', 'move_cells'];
+
 export function isSourceEdit(edit: NotebookEdit): edit is SourceEdit {
-  return edit.op === 'replace_source' || edit.op === 'insert_cells' || edit.op === 'delete_cell';
+  return SOURCE_EDITS.includes(edit.op);
 }
 
 export function parseEdits(value: JsonValue | undefined): NotebookEdit[] {
@@ -55,7 +65,15 @@ function parseEdit(edit: Json): NotebookEdit {
       };
     case 'delete_cell':
       return { op, cell_id: textOf(edit, 'cell_id'), base: textOf(edit, 'base') };
+    case 'move_cells':
+      return { op, cell_ids: textsOf(edit, 'cell_ids'), after: textOf(edit, 'after') };
     case 'begin_run':
+      return {
+        op,
+        cell_id: textOf(edit, 'cell_id'),
+        base: edit['base'] === null ? null : textOf(edit, 'base'),
+        trusted: edit['trusted'] === true
+      };
     case 'clear_outputs':
       return { op, cell_id: textOf(edit, 'cell_id') };
     case 'add_output':
@@ -106,6 +124,14 @@ function object(value: JsonValue | undefined): Json {
 function textOf(value: Json, key: string): string {
   const found = value[key];
   if (typeof found !== 'string') {
+    throw unreadable(key);
+  }
+  return found;
+}
+
+function textsOf(value: Json, key: string): string[] {
+  const found = value[key];
+  if (!Array.isArray(found) || !found.every(item => typeof item === 'string')) {
     throw unreadable(key);
   }
   return found;

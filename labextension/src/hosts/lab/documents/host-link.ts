@@ -9,6 +9,10 @@ import type { HostAnswer, HostCall, RegisterHost } from '../../../protocol/types
 export interface Desk {
   registration(): RegisterHost;
   answer(call: HostCall): Promise<HostAnswer>;
+  /** The server knows of this page now, and did not before. */
+  registered(): void;
+  /** The server does not know this page any more. */
+  forgotten(): void;
 }
 
 /** Joins the changes of a moment; longer than a linter needs after a key press. */
@@ -87,7 +91,11 @@ export class HostLink {
     }
     try {
       await this.transport.registerHost(this.hostId, body);
+      const isNew = !this.isRegistered;
       this.registered = text;
+      if (isNew) {
+        this.desk.registered();
+      }
     } catch (error) {
       if (mayPass(error)) {
         setTimeout(() => this.documentsChanged(), RETRY_MS);
@@ -123,6 +131,7 @@ export class HostLink {
     } catch (error) {
       if (!isRepeat && error instanceof TransportError && error.status === 404) {
         this.registered = '';
+        this.desk.forgotten();
         await this.register();
         if (this.isRegistered) {
           await this.fetchOnce(true);

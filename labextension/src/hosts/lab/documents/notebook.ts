@@ -1,82 +1,75 @@
 /**
- * Reading and editing a notebook that is open in this page, through its shared model: what
- * the user has not saved is there, undo works, and focus, selection and mode stay.
+ * Editing a notebook that is open in this page, through its shared model: what the user has
+ * not saved is there, undo works, and focus, selection and mode stay.
  */
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { INotebookModel } from '@jupyterlab/notebook';
+import { cellRevision } from '../../../client/revision';
 import { changedSpan } from '../../../diff/span';
-import type { JsonValue } from '../../../protocol/types';
 import { isSourceEdit, type NewCell, type NotebookEdit, type SourceEdit } from './edits';
 import { HostError } from './host-error';
+import type { Json } from './output-cut';
 import { planned, stepsBetween, type Steps } from './plan';
+import { readOnly } from './read-notebook';
 import { mirrorRun, type RunOptions } from './run';
 import { asOneUndoStep } from './undo';
 
 export type NotebookContext = DocumentRegistry.IContext<INotebookModel>;
-type SharedNotebook = INotebookModel['sharedModel'];
+export type SharedNotebook = INotebookModel['sharedModel'];
 
-export function readNotebook({ model, sessionContext }: NotebookContext): Record<string, JsonValue> {
-  const spec = model.getMetadata('kernelspec');
-  const language = model.getMetadata('language_info')?.name ?? spec?.language ?? '';
-  return {
-    cells: Array.from(model.cells).map(cell => cellJson(cell.toJSON(), cell.id)),
-    kernel_name: spec?.name ?? sessionContext.session?.kernel?.name ?? '',
-    language: String(language),
-    dirty: model.dirty
-  };
+export interface EditOptions extends RunOptions {
+  /** The cell the user is in: others move around it where they can. */
+  readonly still: string | null;
 }
 
-type NotebookCell = ReturnType<INotebookModel['cells']['get']>;
+/** Revisions of cells as they will be saved; null for one that is gone. */
+export type SavedRevisions = Record<string, string | null>;
 
-function cellJson(json: ReturnType<NotebookCell['toJSON']>, cellId: string): JsonValue {
-  const isCode = json.cell_type === 'code';
-  return {
-    cell_id: cellId,
-    cell_type: json.cell_type,
-    source: Array.isArray(json.source) ? json.source.join('') : json.source,
-    execution_count: isCode ? (json.execution_count as number | null) : null,
-    outputs: isCode ? (json.outputs as JsonValue[]) : []
-  };
-}
-
-/** All source edits or none, as one undo step, read back; run edits follow in their order. */
+/**
+ * All source edits or none, as one undo step, read back; run edits follow in their order.
+ * Answers the revisions of the cells whose text was edited.
+ */
 export function editNotebook(
   context: NotebookContext,
   edits: readonly NotebookEdit[],
-  options: RunOptions
-): void {
+  options: EditOptions
+): SavedRevisions {
   const sourceEdits = edits.filter(isSourceEdit);
-  if (sourceEdits.length > 0) {
-    editSources(context.model, sourceEdits);
-  }
+  const revisions = sourceEdits.length > 0 ? editSources(context, sourceEdits, options.still) : {};
   for (const edit of edits) {
     if (!isSourceEdit(edit)) {
       mirrorRun(context, edit, options);
     }
   }
+  return revisions;
 }
 
-function editSources(model: INotebookModel, edits: readonly SourceEdit[]): void {
-  if (model.readOnly) {
-    throw new HostError('write_failed', 'The notebook is read-only; nothing was changed.');
+function editSources(
+  context: NotebookContext,
+  edits: readonly SourceEdit[],
+  still: string | null
+): SavedRevisions {
+  const problem = readOnly(context);
+  if (problem !== '') {
+    throw new HostError('write_failed', `${problem} Nothing was changed.`);
   }
-  const shared = model.sharedModel;
+  const shared = context.model.sharedModel;
   const before = cellsOf(shared);
   const expected = planned(before, edits);
-  asOneUndoStep(shared, () => apply(shared, stepsBetween(before, expected)));
-  const got = cellsOf(shared);
-  const isSame =
-    got.length === expected.length &&
-    got.every((cell, i) => {
-      const wanted = expected[i];
-      return cell.cell_id === wanted?.cell_id && cell.source === wanted.source;
-    });
-  if (!isSame) {
+  asOneUndoStep(shared, () => applySteps(shared, stepsBetween(before, expected, still)));
+  const revisions = savedRevisions(shared, editedIds(edits));
+  if (!isSame(cellsOf(shared), expected) || !holds(revisions, expected)) {
     throw new HostError('write_failed', 'Reading the notebook back gave something else.');
   }
+  return revisions;
 }
 
-function apply(shared: SharedNotebook, { updates, deletions, insertions }: Steps): void {
+/** `stored` gives a cell that comes with more than its text. */
+export function applySteps(
+  shared: SharedNotebook,
+  { updates, deletions, insertions }: Steps,
+  stored: (cellId: string) => Json | null = () => null
+): void {
   for (const { index, source } of updates) {
     const cell = shared.getCell(index);
     const span = changedSpan(cell.getSource(), source);
@@ -84,14 +77,59 @@ function apply(shared: SharedNotebook, { updates, deletions, insertions }: Steps
       cell.updateSource(span.start, span.end, span.text);
     }
   }
+  const inserted = insertions.map(({ cell: { cell_id: id, cell_type, source }, from }) => ({
+    metadata: {},
+    ...(from === null ? stored(id) : shared.getCell(from).toJSON()),
+    id,
+    cell_type,
+    source
+  }));
   deletions.forEach(index => shared.deleteCell(index));
-  for (const { index, cell } of insertions) {
-    const { cell_id: id, cell_type, source } = cell;
-    shared.insertCells(index, [{ id, cell_type, source, metadata: {} }]);
-  }
+  insertions.forEach(({ index }, i) => shared.insertCells(index, inserted.slice(i, i + 1)));
 }
 
-function cellsOf(shared: SharedNotebook): NewCell[] {
+function isSame(cells: readonly NewCell[], expected: readonly NewCell[]): boolean {
+  return (
+    cells.length === expected.length &&
+    cells.every(({ cell_id, source }, index) => {
+      const wanted = expected[index];
+      return cell_id === wanted?.cell_id && source === wanted.source;
+    })
+  );
+}
+
+/** From what a save would write, and only of the cells asked for: saving all takes long. */
+function savedRevisions(shared: SharedNotebook, cellIds: ReadonlySet<string>): SavedRevisions {
+  const found: SavedRevisions = Object.fromEntries([...cellIds].map(cellId => [cellId, null]));
+  for (const cell of shared.cells) {
+    if (cellIds.has(cell.getId())) {
+      const { cell_type, source } = cell.toJSON();
+      found[cell.getId()] = cellRevision(cell_type, Array.isArray(source) ? source.join('') : source);
+    }
+  }
+  return found;
+}
+
+function holds(revisions: SavedRevisions, expected: readonly NewCell[]): boolean {
+  const wanted = new Map(expected.map(cell => [cell.cell_id, cellRevision(cell.cell_type, cell.source)]));
+  return Object.entries(revisions).every(([cellId, revision]) => revision === (wanted.get(cellId) ?? null));
+}
+
+function editedIds(edits: readonly SourceEdit[]): Set<string> {
+  const ids = edits.map(edit => {
+    switch (edit.op) {
+      case 'insert_cells':
+        return edit.cells.map(({ cell_id }) => cell_id);
+      case 'move_cells':
+        return edit.cell_ids;
+      default:
+        return [edit.cell_id];
+    }
+  });
+  return new Set(ids.flat());
+}
+
+export function cellsOf(shared: SharedNotebook): NewCell[] {
   return shared.cells.map(cell => ({
     cell_id: cell.getId(),
     cell_type: cell.cell_type,

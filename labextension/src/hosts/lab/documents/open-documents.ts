@@ -10,6 +10,7 @@ import { currentWidget } from '../current-widget';
 import { apiPath, editorOf } from '../places';
 import { NotebookPanel } from '@jupyterlab/notebook';
 import { problemsOf, type Problem } from './lint';
+import { Revisions } from './revisions';
 import { isSharedText, type SharedText } from './text';
 import type { NotebookContext } from './notebook';
 
@@ -54,18 +55,35 @@ export class OpenDocuments {
     return this.changes;
   }
 
+  /** A document is loaded and can be read. */
+  get opened(): ISignal<this, Context> {
+    return this.openings;
+  }
+
+  /** All that are loaded; one for all the views of a document. */
+  contexts(): Context[] {
+    return [...this.known].filter(context => typeOf(context) !== null);
+  }
+
   list(): Held[] {
     const current = currentWidget(this.app, this.manager);
     const active = current && this.manager.contextForWidget(current);
     const held = new Map<string, Held>();
-    for (const context of this.contexts) {
+    for (const context of this.known) {
       const type = typeOf(context);
       const path = apiPath(this.manager, context);
       if (type && !held.has(path)) {
         const problems = this.problemsOf(context);
         const { dirty } = context.model;
         held.set(path, {
-          document: { path, type, dirty, revision: '', active: context === active, problems: problems.length },
+          document: {
+            path,
+            type,
+            dirty,
+            revision: this.revisions.of(context),
+            active: context === active,
+            problems: problems.length
+          },
           problems
         });
       }
@@ -90,10 +108,18 @@ export class OpenDocuments {
     return widget instanceof NotebookPanel ? widget : null;
   }
 
+  /** The cell the user is in, or would be on coming back to the notebook. */
+  activeCell(context: NotebookContext): string | null {
+    const current = currentWidget(this.app, this.manager);
+    const isHere = current instanceof NotebookPanel && current.context.path === context.path;
+    const panel = isHere ? current : this.panel(context);
+    return panel?.content.activeCell?.model.id ?? null;
+  }
+
   private find(path: string, type: HeldDocument['type']): Context | null {
     const isWanted = (context: Context): boolean =>
       typeOf(context) === type && apiPath(this.manager, context) === path;
-    return [...this.contexts].find(isWanted) ?? null;
+    return [...this.known].find(isWanted) ?? null;
   }
 
   private watchFactory(name: string): void {
@@ -103,18 +129,26 @@ export class OpenDocuments {
   }
 
   private add(context: Context | undefined): void {
-    if (!context || this.contexts.has(context)) {
+    if (!context || this.known.has(context)) {
       return;
     }
-    this.contexts.add(context);
+    this.known.add(context);
     context.disposed.connect(() => {
-      this.contexts.delete(context);
+      this.known.delete(context);
       this.emit();
     });
     context.pathChanged.connect(this.emit, this);
     context.model.stateChanged.connect(this.emit, this);
-    context.model.contentChanged.connect(this.emit, this);
-    void context.ready.then(() => this.emit());
+    context.model.contentChanged.connect(() => {
+      this.revisions.changed(context);
+      this.emit();
+    });
+    void context.ready.then(() => {
+      if (typeOf(context)) {
+        this.openings.emit(context);
+      }
+      this.emit();
+    });
   }
 
   private problemsOf(context: Context): Problem[] {
@@ -129,7 +163,9 @@ export class OpenDocuments {
     this.changes.emit();
   }
 
-  private readonly contexts = new Set<Context>();
+  private readonly known = new Set<Context>();
+  private readonly revisions = new Revisions();
+  private readonly openings = new Signal<this, Context>(this);
   private readonly changes = new Signal<this, void>(this);
 }
 
@@ -145,7 +181,7 @@ function typeOf(context: Context): HeldDocument['type'] | null {
   return isText && isSharedText(context.model.sharedModel) ? 'file' : null;
 }
 
-function isNotebook(context: DocumentRegistry.Context): context is Context & NotebookContext {
+export function isNotebook(context: DocumentRegistry.Context): context is Context & NotebookContext {
   return 'cells' in context.model;
 }
 

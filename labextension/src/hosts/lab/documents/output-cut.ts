@@ -128,13 +128,15 @@ export function joinedOutput(output: Json): Json {
   return {
     ...output,
     ...(Array.isArray(text) ? { text: text.join('') } : {}),
-    ...(isObject(data) ? { data: mapValues(data, joinedTexts) } : {})
+    ...(isObject(data) ? { data: joinedData(data) } : {})
   };
 }
 
-function joinedTexts(value: JsonValue): JsonValue {
-  const isLines = Array.isArray(value) && value.every(line => typeof line === 'string');
-  return isLines ? value.join('') : value;
+function joinedData(data: Json): Json {
+  const isLines = (kind: string, value: JsonValue): value is JsonValue[] =>
+    Array.isArray(value) && kind !== 'application/json' && !kind.endsWith('+json');
+  const joined = Object.entries(data).map(([kind, value]) => [kind, isLines(kind, value) ? value.join('') : value]);
+  return Object.fromEntries(joined);
 }
 
 /** Head, a line that says how much is left out, lines like errors, tail. */
@@ -217,8 +219,4 @@ function clipped(line: string, limit: number): string {
 
 function isObject(value: JsonValue | undefined): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function mapValues(value: Json, map: (value: JsonValue) => JsonValue): Json {
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, map(item)]));
 }

@@ -1,5 +1,6 @@
 /** What source edits make of a notebook's cells, and whether they may. Pure. */
 import { cellRevision } from '../../../client/revision';
+import { longestRise } from '../../../diff/rise';
 import { assertNever } from '../../../protocol/assert-never';
 import type { NewCell, SourceEdit } from './edits';
 import { HostError } from './host-error';
@@ -27,9 +28,22 @@ function after(cells: NewCell[], edit: SourceEdit): NewCell[] {
       const at = insertionIndex(cells, edit.after);
       return [...cells.slice(0, at), ...edit.cells, ...cells.slice(at)];
     }
+    case 'move_cells': {
+      const moved = edit.cell_ids.map(cellId => found(cells, cellId)).map(index => cells[index]);
+      const rest = cells.filter(cell => !moved.includes(cell));
+      if (new Set(moved).size < moved.length) {
+        throw new HostError('edit_conflict', 'A cell can be moved to one place only.');
+      }
+      const at = insertionIndex(rest, edit.after);
+      return [...rest.slice(0, at), ...moved.filter(isCell), ...rest.slice(at)];
+    }
     default:
       return assertNever(edit);
   }
+}
+
+function isCell(cell: NewCell | undefined): cell is NewCell {
+  return cell !== undefined;
 }
 
 function insertionIndex(cells: readonly NewCell[], place: string): number {
@@ -43,31 +57,56 @@ function insertionIndex(cells: readonly NewCell[], place: string): number {
 export interface Steps {
   readonly updates: readonly { readonly index: number; readonly source: string }[];
   readonly deletions: readonly number[];
-  readonly insertions: readonly { readonly index: number; readonly cell: NewCell }[];
+  /** `from` is where a cell that only moves was before: it goes and comes as it is. */
+  readonly insertions: readonly { readonly index: number; readonly cell: NewCell; readonly from: number | null }[];
 }
 
 /**
- * The steps from `before` to `after`. Kept cells stay in their order, as no edit moves one.
- * A shared notebook shows its new list of cells only when a transaction has ended, so the
- * indexes are worked out here and not looked up in between.
+ * The steps from `before` to `after`; as few cells as possible move, and the one called `still`
+ * only when others cannot move around it. A shared notebook shows its new list of cells only
+ * when a transaction has ended, so the indexes are worked out here, not looked up in between.
  */
-export function stepsBetween(before: readonly NewCell[], after: readonly NewCell[]): Steps {
-  const wanted = new Map(after.map(cell => [keyOf(cell), cell]));
-  const known = new Set(before.map(keyOf));
-  const isKept = (cell: NewCell): boolean => wanted.has(keyOf(cell));
+export function stepsBetween(
+  before: readonly NewCell[],
+  after: readonly NewCell[],
+  still: string | null = null
+): Steps {
+  const [keysBefore, keysAfter] = [keysOf(before), keysOf(after)];
+  const places = new Map(keysBefore.map((key, index) => [key, index]));
+  const wanted = new Map(after.map((cell, index) => [keysAfter[index], cell]));
+  const from = keysAfter.map(key => places.get(key) ?? null);
+  const pinned = before.findIndex(({ cell_id }) => cell_id === still);
+  const stays = stayingPlaces(from, pinned);
   return {
     updates: before.flatMap((cell, index) => {
-      const source = wanted.get(keyOf(cell))?.source;
+      const source = wanted.get(keysBefore[index])?.source;
       return source === undefined || source === cell.source ? [] : [{ index, source }];
     }),
-    deletions: before.flatMap((cell, index) => (isKept(cell) ? [] : [index])).reverse(),
-    insertions: after.flatMap((cell, index) => (known.has(keyOf(cell)) ? [] : [{ index, cell }]))
+    deletions: before.flatMap((_, index) => (stays.has(index) ? [] : [index])).reverse(),
+    insertions: after.flatMap((cell, index) => {
+      const place = from[index] ?? null;
+      return place !== null && stays.has(place) ? [] : [{ index, cell, from: place }];
+    })
   };
 }
 
-/** A cell of another type under the same id is another cell. */
-function keyOf({ cell_id, cell_type }: NewCell): string {
-  return `${cell_type} ${cell_id}`;
+/** Places that may stay: a rising part of them, through `pinned` when it is among them. */
+function stayingPlaces(places: readonly (number | null)[], pinned: number): Set<number> {
+  const at = places.indexOf(pinned);
+  const fits = (place: number, index: number): boolean =>
+    at < 0 || place === pinned || (index < at ? place < pinned : place > pinned);
+  return new Set(longestRise(places.filter((place, n): place is number => place !== null && fits(place, n))));
+}
+
+/** A cell of another type under the same id is another cell; so is a second one with its id. */
+function keysOf(cells: readonly NewCell[]): string[] {
+  const counts = new Map<string, number>();
+  return cells.map(({ cell_id, cell_type }) => {
+    const key = `${cell_type} ${cell_id}`;
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count + 1);
+    return `${key} ${count}`;
+  });
 }
 
 function checked(cells: readonly NewCell[], cellId: string, base: string): number {
