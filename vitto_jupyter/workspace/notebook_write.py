@@ -14,7 +14,7 @@ from .json_spans import Entry, Gap, Patch, Span, members, patched, rebuilt
 from .notebook_json import NotebookFile
 from .notebook_outputs import stored_output
 from .output_fold import RunResult
-from .text_codec import common_prefix, keep_line_ends, majority_newline
+from .text_codec import common_prefix, keep_line_ends
 
 _HIGH_ESCAPE = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -125,7 +125,7 @@ def _style_of(file: NotebookFile) -> _Style:
     as_strings = sum(isinstance(source, str) for source in sources)
     return _Style(
         indent=match[2] if match else None,
-        newline=majority_newline(file.text),
+        newline=match[1] if match else "\n",
         ascii_only=file.text.isascii() and _HIGH_ESCAPE.search(file.text) is not None,
         colon=": " if '": ' in file.text else ":",
         list_sources=as_strings <= len(sources) / 2,
