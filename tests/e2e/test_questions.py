@@ -25,6 +25,20 @@ def violations(desk: Any) -> list[str]:
     ]
 
 
+def cut_off(desk: Any, *, width: int) -> list[str]:
+    """What of our part does not fit when it is only so wide."""
+    return desk.vitto.evaluate(
+        """(app, width) => {
+          app.style.width = `${width}px`;
+          return [...app.querySelectorAll('button, h3, input, li, label')]
+            .filter(e => e.offsetParent && !e.closest('.vitto-diff, .cm-editor'))
+            .filter(e => e.getBoundingClientRect().right > app.getBoundingClientRect().right + 1)
+            .map(e => e.outerHTML.slice(0, 120));
+        }""",
+        width,
+    )
+
+
 def question(desk: Any) -> Locator:
     return desk.vitto.locator(".vitto-question")
 
@@ -67,6 +81,7 @@ def test_a_password_is_hidden_everywhere(desk_on: Any, lab: Lab, script: Any) ->
     expect(field).to_have_attribute("type", "password")
     field.fill("correct horse")
     assert violations(desk) == []
+    assert cut_off(desk, width=250) == []
     desk.shot("password-narrow")
     field.press("Enter")
     desk.finished()
@@ -104,6 +119,8 @@ def test_a_long_cell_goes_on_and_its_kernel_is_interrupted_apart_from_the_agent(
     expect(output(desk)).to_contain_text("begun")
     assert violations(desk) == []
     desk.shot(f"{theme}-run-goes-on")
+    assert cut_off(desk, width=250) == []
+    desk.shot(f"{theme}-run-narrow")
     desk.reload()
     expect(line).to_contain_text("Cell 4 of a.ipynb is running")
     line.get_by_role("button", name="Interrupt kernel").click()

@@ -243,6 +243,14 @@ test('starting a turn is repeated on a network fault when it has an id', async (
   expect(asked).toHaveLength(3);
 });
 
+test('an answer to a question is repeated on a network fault: it is taken once', async () => {
+  const { transport, asked } = scripted([new Error('reset'), new Response('{}')]);
+  const answered = transport.answer('s', 'q1', null);
+  await settle(5000);
+  await answered;
+  expect(asked).toEqual(Array(2).fill('PUT sessions/s/questions/q1'));
+});
+
 test('starting a turn without an id, or a refused one, is not repeated', async () => {
   const without = scripted([new Error('reset')]);
   await expect(without.transport.startTurn('s', { ...TURN, turn_id: null })).rejects.toMatchObject({

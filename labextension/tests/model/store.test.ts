@@ -172,6 +172,31 @@ test('an answer that was not taken leaves the question waiting', async () => {
   expect(store.getSnapshot().session?.deciding).toEqual({});
 });
 
+test('an answer to a question is under way until it is closed, and is kept nowhere', async () => {
+  const ask = trail('s', 6)('question.asked', 't1', {
+    question_id: 'q1',
+    tool_call_id: 'c1',
+    prompt: 'Password: ',
+    secret: true,
+    choices: []
+  });
+  const transport = new ReplayTransport({ s: [...waitingTrail('s'), ask] });
+  const store = new Store(transport, memory());
+  store.openSession('s');
+  await settle(100);
+  expect(await store.answer('q1', 'hunter2')).toBe(true);
+  expect(transport.calls).toContainEqual({ method: 'answer', args: ['s', 'q1', 'hunter2'] });
+  expect(store.getSnapshot().session?.answering).toEqual(['q1']);
+  expect(JSON.stringify(store.getSnapshot())).not.toContain('hunter2');
+  transport.play('s', [
+    trail('s', 7)('question.closed', 't1', { question_id: 'q1', outcome: 'answered' })
+  ]);
+  expect(store.getSnapshot().session?.answering).toEqual([]);
+  transport.refusal = new TransportError(409, 'already_answered', 'Answered.', '');
+  expect(await store.answer('q1', 'other')).toBe(false);
+  expect(store.getSnapshot().session?.answering).toEqual([]);
+});
+
 test('stopping says so until the turn has ended, and keeps what still runs', async () => {
   const transport = new ReplayTransport({ s: waitingTrail('s') });
   transport.cancelReply = { cancelled: true, still_running: ['a.ipynb'] };

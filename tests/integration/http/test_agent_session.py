@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from vitto_jupyter.protocol.tool import ToolResult
 from vitto_jupyter.providers.scripted import call, hold, say, think
 from vitto_jupyter.testing.requests import check_requests
+from vitto_jupyter.testing.tools import simple_tool
+from vitto_jupyter.tools.base import done
+from vitto_jupyter.tools.toolset import Toolset
+from vitto_jupyter.workspace.base import Question
 
 from .conftest import messages
 
@@ -138,6 +145,27 @@ async def test_tools_of_the_server_still_ask(server) -> None:
         rest = [message.data async for message in stream]
     assert [entry["type"] for entry in rest] == ["tool_result", "text", "done"]
     assert not (server.root / "a.txt").exists()
+
+
+async def test_a_question_of_a_call_is_told_and_answered(server) -> None:
+    async def act(ctx: Any, text: str, edited: str | None) -> ToolResult:
+        choices = (("python3", "Python 3"), ("bash", "Bash"))
+        return done(await ctx.ask(Question("Which kernel?", choices=choices)) or "none")
+
+    bench = await server.vitto.services().workbench()
+    server.vitto.services()._workbench = replace(
+        bench, toolset=Toolset((simple_tool("choose", act=act),))
+    )
+    server.script(call("choose", {"text": "x"}), say("Done."))
+    async with one_shot(server, message="Choose.") as stream:
+        told = [(await anext(stream)).data for _ in range(3)]
+        question = told[-1]
+        assert (question["type"], question["prompt"]) == ("question", "Which kernel?")
+        assert question["choices"][1] == {"value": "bash", "label": "Bash"}
+        url = f"sessions/{question['session_id']}/questions/{question['question_id']}"
+        assert (await server.api.put(url, json={"answer": "bash"})).status_code == 200
+        result = (await anext(stream)).data
+    assert result["result"]["output"] == "bash"
 
 
 async def test_a_client_that_does_not_answer_is_not_waited_for_for_ever(start_server) -> None:
