@@ -19,6 +19,8 @@ from .images import MEDIA_TYPES, Images
 OUTPUT_CHARS = 6_000
 SMALL_CHARS = 1_000
 MOST_OUTPUTS = 24
+# Of a traceback the middle are frames of libraries.
+_TRACEBACK_CHARS = 4_000
 _LEAST_CHARS = 400
 _TEXT_TYPES = ("text/markdown", "text/latex", "text/plain")
 _SCRIPT_TYPES = (
@@ -119,6 +121,8 @@ def _gap(first: int, last: int, texts: dict[int, str], place: Place) -> list[str
 
 def _fitted(text: str, output: Output, share: int, hint: str) -> str:
     total = full_chars(output, text)
+    if output.get("output_type") == "error":
+        share = min(share, _TRACEBACK_CHARS)
     if len(text) > max(share, SMALL_CHARS):
         rest = f"{hint} start_line={{line}}" if hint else ""
         return clip(text, max(share, _LEAST_CHARS), total=total, rest=rest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from ..protocol.tool import ToolResult
@@ -41,7 +42,8 @@ async def run_result(report: RunReport, *, lead: str = "") -> ToolResult:
     images = Images()
     parts = [lead] if lead else []
     parts += _table(report)
-    parts += _outputs(report, images)
+    # In a thread: a run may have shown megabytes.
+    parts += await asyncio.to_thread(_outputs, report, images)
     parts += [f"Note: {problem}" for problem in report.problems]
     if not report.over:
         parts.append(going_on(report))
