@@ -21,9 +21,9 @@ from ..protocol.requests import StartTurn
 from ..settings import Settings
 from ..tools.base import ToolContext
 from ..tools.changes import changes_since_seen
+from ..tools.run_news import run_news
 from ..tools.toolset import Toolset
 from ..workspace.base import TextSink, Workspace
-from ..workspace.run_reports import in_words
 from .open_session import OpenSession
 from .provider_choice import Choice
 from .turns import TurnApprover, TurnAsker, TurnSink
@@ -141,12 +141,8 @@ class FollowedSink:
 async def _changes(workspace: Workspace, session: OpenSession) -> str:
     """What others changed since the last turn, and how runs ended that it left behind."""
     changes = await changes_since_seen(workspace, session.seen)
-    ended = [
-        f"The run {report.run_id} of {report.path} has ended: {in_words(report)}. "
-        f"read_output gives its outputs."
-        for report in workspace.runs.take_news(session.record.session_id)
-    ]
-    return "\n".join([*filter(None, [changes]), *ended])
+    news = await run_news(workspace, session.record.session_id)
+    return "\n".join(filter(None, (changes, news)))
 
 
 def _notebook_in(path: str | None) -> str | None:

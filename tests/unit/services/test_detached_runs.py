@@ -72,8 +72,9 @@ def workspace(home, began, go_on) -> None:
     home.toolset = Toolset((simple_tool("run", act=run_cell),))
 
 
-async def start(home, text: str = "go"):
-    manager = home.manager(ScriptedProvider(call("run", {"text": text}), say("ok"), say("more")))
+async def start(home, text: str = "go", *, provider: ScriptedProvider | None = None):
+    script = (call("run", {"text": text}), say("ok"), say("more"), say("and more"))
+    manager = home.manager(provider or ScriptedProvider(*script))
     return manager, await new_session(manager)
 
 
@@ -132,6 +133,19 @@ async def test_the_question_of_a_cell_waits_after_the_stop_of_its_turn(home) -> 
         assert (await manager.get(session_id)).state == "waiting"
         await manager.answer(session_id, question.question_id, "Bob")
         assert (await wait_for("run.finished")).state == "ok"
+
+
+async def test_the_model_hears_once_how_a_run_ended_that_it_had_left(home, go_on) -> None:
+    provider = ScriptedProvider(call("run", {"text": "go"}), say("ok"), say("more"), say("end"))
+    manager, session_id = await start(home, provider=provider)
+    await play(manager, session_id)
+    go_on.set()
+    async with watching(manager, session_id) as wait_for:
+        run = await wait_for("run.finished")
+    await play(manager, session_id)
+    await play(manager, session_id)
+    told = [str(request.messages[-1].content) for request in provider.requests]
+    assert [run.run_id in text and "has ended" in text for text in told[2:]] == [True, False]
 
 
 async def test_after_a_restart_an_open_run_is_lost(home) -> None:
