@@ -68,7 +68,7 @@ class _Target:
 async def _propose(ctx: ToolContext, args: ReadOutput) -> Proposal:
     if args.run is not None:
         run_id = args.run
-        return read_proposal((), lambda: _read_run(ctx, run_id, args))
+        return read_proposal((), lambda: _read_run(ctx, run_id, args), waits_s=args.wait_s)
     if args.cell_id is None:
         raise ToolError("Say of which cell or run, with cell_id or run.", code="invalid_input")
     path, cell_id = notebook_path(ctx, args.path), args.cell_id

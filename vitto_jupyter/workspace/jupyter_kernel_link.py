@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import KernelUnavailable, ToolError
 from .base import Ask, OutputChange, Overflow, Question
 from .execution import Collector, Displays
-from .kernel_channels import KernelChannels
+from .jupyter_kernel_channels import KernelChannels
 from .kernel_ends import EndState, state_of_process
 from .kernel_run import KernelRun
 from .late_output import LateOutput

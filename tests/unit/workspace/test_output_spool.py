@@ -13,6 +13,10 @@ from vitto_jupyter.workspace.output_spool import OutputSpool
 from vitto_jupyter.workspace.stream_text import Limits
 
 
+def _bytes_in(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
 async def kept(spool: OutputSpool, key: tuple[str, str, int]) -> str:
     part = await spool.read(*key, start=0, count=10**9)
     assert part is not None
@@ -51,7 +55,7 @@ async def test_the_oldest_outputs_go_first(tmp_path: Path) -> None:
         await kept(spool, (f"r{number}", "c", 0))
     left = [await spool.read(f"r{n}", "c", 0, start=0, count=99) is not None for n in range(4)]
     assert left == [False, False, True, True]
-    assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 25
+    assert _bytes_in(tmp_path) <= 25
     await spool.close()
 
 
