@@ -5,7 +5,7 @@ Pure. Every flag says what is known, and nothing is flagged on a guess.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -58,24 +58,20 @@ def out_of_order(cells: Sequence[Cell]) -> dict[str, str]:
     """The fewest cells whose execution counts break the order, each with what it ran before or
     after. Counts of earlier kernels count too: the text claims no more than they say."""
     ran = [cell for cell in cells if cell.execution_count is not None]
-    kept = _longest_rise([cell.execution_count or 0 for cell in ran])
+    kept = _longest_rise([_count(cell) for cell in ran])
     flags = {}
     for at, cell in enumerate(ran):
-        if at in kept:
+        place = bisect_left(kept, at)
+        if place < len(kept) and kept[place] == at:
             continue
-        count = cell.execution_count or 0
-        above = next((ran[i] for i in sorted(kept) if i < at and _count(ran[i]) > count), None)
-        below = next((ran[i] for i in sorted(kept) if i > at and _count(ran[i]) < count), None)
-        if above is not None:
-            latest = _last_above(ran, kept, at)
-            flags[cell.cell_id] = f"ran out of order: {_name(latest)} above it ran later"
-        elif below is not None:
+        # The counts of kept cells rise: the next ones above and below tell.
+        above = ran[kept[place - 1]] if place else None
+        if above is not None and _count(above) > _count(cell):
+            flags[cell.cell_id] = f"ran out of order: {_name(above)} above it ran later"
+        else:
+            below = ran[kept[place]]
             flags[cell.cell_id] = f"ran out of order: it ran later than {_name(below)} below it"
     return flags
-
-
-def _last_above(ran: Sequence[Cell], kept: set[int], at: int) -> Cell:
-    return max((ran[i] for i in kept if i < at), key=_count)
 
 
 def _count(cell: Cell) -> int:
@@ -86,8 +82,8 @@ def _name(cell: Cell) -> str:
     return f"cell {cell.label} [{cell.execution_count}]"
 
 
-def _longest_rise(counts: Sequence[int]) -> set[int]:
-    """The positions of a longest subsequence that never falls."""
+def _longest_rise(counts: Sequence[int]) -> list[int]:
+    """The positions of a longest subsequence that never falls, in order."""
     tails: list[int] = []
     at_tail: list[int] = []
     before: list[int] = []
@@ -96,11 +92,12 @@ def _longest_rise(counts: Sequence[int]) -> set[int]:
         before.append(at_tail[place - 1] if place else -1)
         tails[place : place + 1] = [count]
         at_tail[place : place + 1] = [at]
-    kept, at = set(), at_tail[-1] if at_tail else -1
+    kept: list[int] = []
+    at = at_tail[-1] if at_tail else -1
     while at >= 0:
-        kept.add(at)
+        kept.append(at)
         at = before[at]
-    return kept
+    return kept[::-1]
 
 
 def _is_edited(cell: Cell, run_of: RunOf) -> bool:

@@ -65,6 +65,8 @@ def test_without_the_flagged_cells_the_rest_is_in_order(counts):
 def test_ten_thousand_cells_are_looked_through_at_once():
     began = time.monotonic()
     assert len(out_of_order(_ran(*range(10_000, 0, -1)))) == 9_999
+    mixed = [at if at % 2 else 20_000 - at for at in range(10_000)]
+    assert 4_000 < len(out_of_order(_ran(*mixed))) < 6_000
     assert time.monotonic() - began < 20
 
 
