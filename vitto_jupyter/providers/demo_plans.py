@@ -78,9 +78,7 @@ def read_turn(messages: Sequence[Message]) -> DemoTurn:
         if message.role != "user":
             continue
         answers = tuple(
-            CallResult(_text_of(block.get("content")), block.get("is_error") is True)
-            for block in message.content
-            if block.get("type") == "tool_result"
+            _call_result(block) for block in message.content if block.get("type") == "tool_result"
         )
         if answers:
             results.append(answers)
@@ -242,6 +240,12 @@ def _ending(result: CallResult, success: str) -> Reply:
 def _error_in(output: str) -> str:
     found = re.findall(r"^(\w*(?:Error|Exception|Interrupt): .*)$", output, re.M)
     return found[-1][:200] if found else ""
+
+
+def _call_result(block: JsonObject) -> CallResult:
+    """With images a failed result cannot be marked: then its text says so."""
+    text = _text_of(block.get("content"))
+    return CallResult(text, block.get("is_error") is True or text.startswith("The call failed. "))
 
 
 def _text_of(content: object) -> str:

@@ -32,8 +32,8 @@ def plain(text: str) -> str:
 def clip(text: str, limit: int, *, total: int = 0, rest: str = "") -> str:
     """`text` in about `limit` characters: head, tail, and from between what tells of a problem.
 
-    The lines from between come on top of `limit`; see `clipped_chars`. Cuts are made at line
-    ends where there are some.
+    The lines from between come on top of `limit`, about as much again at most. Cuts are made at
+    line ends where there are some.
 
     Args:
         total: The full length, when `text` was cut before.
@@ -56,11 +56,6 @@ def clip(text: str, limit: int, *, total: int = 0, rest: str = "") -> str:
     if kept:
         parts += [*kept, "[…]"]
     return "\n".join([*parts, tail])
-
-
-def clipped_chars(limit: int, *, rest_chars: int = 0) -> int:
-    """The greatest length of what `clip` returns for `limit`."""
-    return limit + (_kept_count(limit) + 1) * (_LINE_CHARS + 3) + rest_chars + 100
 
 
 def _kept_count(limit: int) -> int:

@@ -10,7 +10,7 @@ from ..workspace.base import Workspace
 from ..workspace.paths import is_notebook
 from .base import Proposal, Tool, ToolContext, done, read_proposal
 from .clipping import count_of
-from .notebook_view import error_of
+from .output_view import error_of
 
 _MAX_OPEN = 30
 

@@ -19,8 +19,6 @@ from .output_view import (
     silent_failures,
 )
 
-__all__ = ["error_of", "outputs_chars", "outputs_text", "silent_failures"]
-
 WHOLE_CHARS = 8_000
 CALL_CHARS = 40_000
 # No view of a notebook is longer: one cell can be, beyond CALL_CHARS.

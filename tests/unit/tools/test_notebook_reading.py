@@ -9,7 +9,8 @@ from tool_calls import ToolCalls
 
 from vitto_jupyter.errors import KernelUnavailable
 from vitto_jupyter.tools.images import Images
-from vitto_jupyter.tools.notebook_view import CALL_CHARS, outputs_text
+from vitto_jupyter.tools.notebook_view import CALL_CHARS
+from vitto_jupyter.tools.output_view import outputs_text
 from vitto_jupyter.workspace.base import Cell
 from vitto_jupyter.workspace.memory import (
     MemoryKernels,
