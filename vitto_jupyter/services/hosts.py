@@ -228,12 +228,14 @@ class Hosts:
             async with asyncio.timeout(timeout_s):
                 answer = await call.answer
         except TimeoutError as err:
-            raise _no_answer(path, method, timeout_s) from err
+            raise _no_answer(call, path, timeout_s) from err
         finally:
             self._end(call_id)
         if answer is None and method in _WRITES and call.handed_out_at is not None:
             raise Unanswered(
-                f"The page that held {shown(path)} was closed before it answered.", closed=True
+                f"The page that held {shown(path)} was closed before it answered.",
+                host_id=host_id,
+                closed=True,
             )
         if answer is None and method == "save":
             raise WriteFailed(
@@ -338,12 +340,13 @@ def _tabs(count: int) -> str:
     return "two tabs" if count == 2 else f"{count} tabs"
 
 
-def _no_answer(path: str, method: str, timeout_s: float) -> Unanswered:
+def _no_answer(call: _Call, path: str, timeout_s: float) -> Unanswered:
     waited = f"The page that holds {shown(path)} did not answer in {timeout_s:g} s"
-    if method in _READS:
-        return Unanswered(f"{waited}; nothing was read.", hint="Try again.")
+    if call.call.method in _READS:
+        return Unanswered(f"{waited}; nothing was read.", host_id=call.host_id, hint="Try again.")
     return Unanswered(
         f"{waited}. Whether it made the change is unknown.",
+        host_id=call.host_id,
         hint="Read the document again before any other edit.",
     )
 

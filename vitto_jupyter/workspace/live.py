@@ -61,7 +61,10 @@ class LiveDocuments:
 
     async def read_text(self, path: str) -> TextDocument:
         path = api_path(path)
-        value = await self._ask_to_read(path, "read_text")
+        return await self._text(path, await self._ask_to_read(path, "read_text"))
+
+    async def _text(self, path: str, value: JsonObject | None) -> TextDocument:
+        """What a page answered; None: the file."""
         if value is None:
             return await self._fallback.read_text(path)
         return self._document(path, value)
@@ -90,7 +93,10 @@ class LiveDocuments:
     async def read_notebook(self, path: str) -> Notebook:
         path = api_path(path)
         await self._deliver(path)
-        value = await self._ask_to_read(path, "read_notebook")
+        return await self._notebook(path, await self._ask_to_read(path, "read_notebook"))
+
+    async def _notebook(self, path: str, value: JsonObject | None) -> Notebook:
+        """What a page answered; None: the file."""
         if value is None:
             return await self._fallback.read_notebook(path)
         answer = host_wire.parsed(host_wire.NotebookAnswer, value)
@@ -134,7 +140,7 @@ class LiveDocuments:
         try:
             value = await self._pages.ask(path, "edit_notebook", edits=sent)
         except Unanswered as err:
-            outcome = await self._outcome(path, edits)
+            outcome = await self._outcome(path, edits, err)
             if outcome == "not made" and err.closed:
                 # what the closed page had is gone: whatever counts now gets the edit
                 await self._edit_sources(path, edits)
@@ -149,10 +155,11 @@ class LiveDocuments:
         if misread is not None:
             raise _reads_back_differently(f"Cell {misread} of {shown(path)}")
 
-    async def _outcome(self, path: str, edits: Sequence[SourceEdit]) -> Outcome:
+    async def _outcome(self, path: str, edits: Sequence[SourceEdit], lost: Unanswered) -> Outcome:
         """Whether the edits were made, by what is there now: in a page, or in the file."""
         try:
-            return outcome_of(edits, await self.read_notebook(path))
+            value = await self._pages.ask_again(path, "read_notebook", lost)
+            return outcome_of(edits, await self._notebook(path, value))
         except ToolError:
             return "not known"
 
@@ -165,7 +172,8 @@ class LiveDocuments:
             ToolError: it is not, or nobody can tell.
         """
         try:
-            found = await self.read_text(path)
+            value = await self._pages.ask_again(path, "read_text", lost)
+            found = await self._text(path, value)
         except ToolError:
             raise _unanswered(path, "not known") from lost
         if found.text == text:

@@ -37,8 +37,11 @@ class Unanswered(DeadlineExceeded):
     `closed` tells whether it was closed meanwhile; else it may still be at work.
     """
 
-    def __init__(self, message: str, *, hint: str = "", closed: bool = False) -> None:
+    def __init__(
+        self, message: str, *, host_id: HostId, hint: str = "", closed: bool = False
+    ) -> None:
         super().__init__(message, hint=hint)
+        self.host_id = host_id
         self.closed = closed
 
 
@@ -111,6 +114,16 @@ class Pages:
         if self._hosts.has_unsaved(path):
             await self._hosts.call(path, method, params, timeout_s=0)  # raises, and wakes the page
         return None
+
+    async def ask_again(self, path: str, method: str, lost: Unanswered) -> JsonObject | None:
+        """As `ask`, of the page that owes an answer: calls are done in order, so what it then
+        says is what became of the call. Of a closed page the others, or the file, tell.
+        """
+        if lost.closed:
+            return await self.ask(path, method)
+        return await self._hosts.call(
+            path, method, {"path": path}, timeout_s=self._timeout_s, host_id=lost.host_id
+        )
 
     async def look_on_disk(self, path: str) -> None:
         """Have every page that holds the document compare it with its file.
