@@ -20,7 +20,7 @@ from ..workspace.run_reports import OpenRun, in_words
 from .base import Grant, Proposal, Tool, ToolContext, done, failed, read_proposal
 from .clipping import count_of
 from .run_view import run_result
-from .running import kernel_name_for, run_in_order
+from .running import kernel_name_for, run_in_order, wait_s_for
 from .targets import cell_name, cell_of, notebook_path, open_notebook
 from .variables import running_kernel
 
@@ -78,7 +78,8 @@ async def _propose_run(ctx: ToolContext, args: RunCells) -> Proposal:
 
     code = "\n\n".join(cell.source for cell in cells)
     title = f"Run {_what(cells, everything=args.cell_ids is None)} of {name_of(path)}?"
-    return Proposal(Facts("execute", (path,), code=code), apply, title=title, preview=preview)
+    facts, waits_s = Facts("execute", (path,), code=code), wait_s_for(ctx, args.wait_s)
+    return Proposal(facts, apply, title=title, preview=preview, waits_s=waits_s)
 
 
 def _cells_to_run(notebook: Notebook, args: RunCells) -> list[Cell]:
@@ -121,7 +122,8 @@ async def _propose_execute(ctx: ToolContext, args: ExecuteCode) -> Proposal:
         return await _execute(ctx, path, args, kernel_name)
 
     title = f"Run code in the kernel of {name_of(path)}?"
-    return Proposal(Facts("execute", (path,), code=args.code), apply, title=title, preview=preview)
+    facts, waits_s = Facts("execute", (path,), code=args.code), wait_s_for(ctx, args.wait_s)
+    return Proposal(facts, apply, title=title, preview=preview, waits_s=waits_s)
 
 
 async def _execute(ctx: ToolContext, path: str, args: ExecuteCode, kernel_name: str) -> ToolResult:

@@ -238,7 +238,8 @@ class Runs:
 
     def hand_back(self, run: Run) -> None:
         """Nobody waits for it any more: what comes of it is told to listeners and as news."""
-        if not run.over and not run.handed_back:
+        ends_now = run.stopping and run.current is None
+        if not (run.over or run.handed_back or ends_now):
             run.handed_back = True
             run.watcher = None
             self._notify(run, [detached for detached, _ in self._listeners])

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,18 @@ async def test_running_kernels_name_their_notebook(kernels: RealKernels) -> None
 
 async def test_a_notebook_without_kernel_has_none(kernels: RealKernels) -> None:
     assert await kernels.port.find("none.ipynb") is None
+
+
+async def test_a_kernel_knows_when_its_process_began(kernels: RealKernels) -> None:
+    before = datetime.now(UTC)
+    kernel_id = await started(kernels)
+    (first,) = await kernels.port.running()
+    await kernels.port.restart(kernel_id)
+    (second,) = await kernels.port.running()
+    after = datetime.now(UTC)
+    times = [datetime.fromisoformat(info.started_at) for info in (first, second)]
+    slack = timedelta(seconds=2)  # /proc counts in hundredths from a boot time in whole seconds
+    assert before - slack < times[0] < times[1] < after + slack
 
 
 async def test_specs_name_the_language(kernels: RealKernels) -> None:
