@@ -24,7 +24,7 @@ from .base import (
     revision_of,
 )
 from .jupyter_big_files import BigNotebooks
-from .jupyter_files import ContentsFiles, Overtaken
+from .jupyter_files import BIG_BYTES, ContentsFiles, Overtaken
 from .notebook_work import Change, Given, Part, changed, check_bases, part_of, viewed
 from .output_fold import OpenRuns, split_edits
 from .paths import api_path, is_notebook, shown
@@ -85,7 +85,9 @@ class JupyterDocuments:
     async def raw_text(self, path: str) -> TextDocument:
         path = api_path(path)
         content = await self._files.read(path)
-        return _document(path, text_codec.decode(content, name=shown(path)))
+        if len(content) < BIG_BYTES:
+            return _text(content, path)
+        return await asyncio.to_thread(_text, content, path)
 
     async def write_text(self, path: str, text: str, *, base: Revision | None) -> TextDocument:
         path = _text_path(path)
@@ -224,6 +226,10 @@ def _bases(edits: Sequence[RunEdit]) -> dict[str, Revision]:
 
 
 # -- in a thread ---------------------------------------------------------------------------------
+
+
+def _text(content: bytes, path: str) -> TextDocument:
+    return _document(path, text_codec.decode(content, name=shown(path)))
 
 
 def _read(content: bytes, path: str, given: Given) -> Notebook:

@@ -27,6 +27,7 @@ from tornado.web import HTTPError
 
 from ..errors import DocumentNotFound, EditConflict, NotText, PathRefused, ToolError, WriteFailed
 from .base import Entry
+from .big_work import Place, content_of
 from .paths import api_path, parent_of, shown
 from .save_journal import SaveJournal
 
@@ -95,6 +96,8 @@ class ContentsFiles:
             DocumentNotFound, PathRefused: there is none, or it may not be read.
             NotText: a folder, a pipe or the like; or too large.
         """
+        if os_path := await self.big_file(path):
+            return await _read_directly(os_path, path)
         path = await self._checked(path)
         self._refuse_special(path)
         try:
@@ -306,6 +309,14 @@ class ContentsFiles:
                 f"{shown(path)} is too large to read here: {found.st_size / 1e6:,.0f} MB.",
                 hint="Look at parts of it with a command or in a kernel.",
             )
+
+
+async def _read_directly(os_path: str, path: str) -> bytes:
+    """The manager would decode it in the event loop, and we encode it again."""
+    try:
+        return (await asyncio.to_thread(content_of, Place(os_path, path)))[0]
+    except OSError as err:
+        raise read_fault(err, path) from err
 
 
 def _is_own(manager: ContentsManager, *methods: str) -> bool:

@@ -158,15 +158,15 @@ async def test_a_big_notebook_reads_as_a_small_one_does(
     assert (part.text, part.start) == (LINE, len(LINE))
 
 
-async def test_ten_thousand_cells_are_read_and_edited(
-    documents: JupyterDocuments, root: Path
-) -> None:
+async def test_ten_thousand_cells_are_read_and_edited(root: Path) -> None:
+    documents = JupyterDocuments(AsyncLargeFileManager(root_dir=str(root)))
     (root / BIG).write_bytes(ten_thousand_cells())
     found = await documents.read_notebook(BIG)
     assert found == directly(ten_thousand_cells())
     cell = found.cells[7_000]
     await documents.edit_notebook(BIG, [ReplaceSource(cell.cell_id, cell.revision, "new")])
     assert (await documents.read_notebook(BIG)).cells[7_000].source == "new"
+    await documents.close()
 
 
 async def test_edits_keep_all_other_bytes_and_are_noted_while_they_are_saved(
@@ -239,6 +239,15 @@ async def test_a_manager_that_reads_in_its_own_way_is_asked(root: Path) -> None:
     assert await BigNotebooks(ContentsFiles(Own(root_dir=str(root)))).find(BIG) is None
     found = await JupyterDocuments(Own(root_dir=str(root))).read_notebook(BIG)
     assert found == directly((root / BIG).read_bytes())
+
+
+async def test_a_big_text_file_keeps_its_bytes(documents: JupyterDocuments, root: Path) -> None:
+    text = "é,1\r\n" * 500_000
+    (root / "a.csv").write_bytes(text.encode())
+    found = await documents.read_text("a.csv")
+    assert (found.text, found.newline) == (text.replace("\r\n", "\n"), "\r\n")
+    await documents.write_text("a.csv", "new\n" + found.text, base=found.revision)
+    assert (root / "a.csv").read_bytes() == ("new\r\n" + text).encode()
 
 
 # -- what others do at the same time -------------------------------------------------------------
