@@ -80,7 +80,7 @@ CASES = Cases(
         "R-29": f"{CODEC}test_a_mark_is_never_added_to_a_file_without_it_and_never_doubled",
         "R-30": f"{CODEC}test_bytes_outside_a_random_edit_are_unchanged "
         f"{CODEC}test_what_is_not_clearly_text_is_refused",
-        "R-32": f"{KERNELS}test_a_dead_kernel_ends_the_run_and_the_next_one_works",
+        "R-32": f"{KERNELS}test_how_a_kernel_ended_is_told_and_the_next_run_works",
         "R-33": f"{KERNELS}test_a_restart_by_the_user_ends_the_run_as_restarted "
         "tests/unit/tools/test_running.py::test_death_restart_and_abort_are_told_apart",
         "R-35": f"{TERMINALS}test_when_the_shell_exits_the_next_command_gets_a_new_one "
