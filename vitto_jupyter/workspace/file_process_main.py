@@ -37,8 +37,9 @@ def _answered(replies: BinaryIO, request: object, kept: Kept) -> Exception | Non
             write_frame(replies, ("answer", answer))
     except BrokenPipeError:
         raise
-    except MemoryError:
-        return ToolError("There is not enough memory for this file.", code="read_failed")
+    except (MemoryError, RecursionError) as err:
+        fault = "not enough memory for it" if isinstance(err, MemoryError) else "nested too deeply"
+        return ToolError(f"The file cannot be read: {fault}.", code="read_failed")
     except (VittoError, OSError) as err:
         return err.with_traceback(None)
     return None

@@ -41,8 +41,15 @@ class Change:
 
 
 def viewed(file: NotebookFile, *, path: str, given: Given) -> Notebook:
-    """The notebook as `Documents.read_notebook` gives it."""
-    return cut_notebook(notebook_json.read(file, path=path, given=given))
+    """The notebook as `Documents.read_notebook` gives it.
+
+    Raises:
+        ToolError: code `bad_notebook`, when JSON in an output is nested too deeply.
+    """
+    try:
+        return cut_notebook(notebook_json.read(file, path=path, given=given))
+    except RecursionError as err:
+        raise too_deep(path) from err
 
 
 def part_of(file: NotebookFile, part: Part, *, path: str, given: Given) -> OutputPart:
@@ -62,6 +69,14 @@ def part_of(file: NotebookFile, part: Part, *, path: str, given: Given) -> Outpu
     if found is None:
         raise no_such_output(path, part.cell_id)
     return found
+
+
+def too_deep(path: str) -> ToolError:
+    return ToolError(
+        f"{shown(path)} cannot be read as a notebook: JSON in an output is nested too deeply.",
+        code="bad_notebook",
+        hint="read_file shows it as text.",
+    )
 
 
 def no_such_output(path: str, cell_id: str) -> DocumentNotFound:

@@ -430,3 +430,19 @@ def test_the_reader_imports_nothing_heavy() -> None:
     code = "import sys, vitto_jupyter.workspace.file_process_main; print(*sys.modules)"
     heavy = {"jupyter_server", "tornado", "nbformat", "jsonschema", "IPython", "anthropic"}
     assert not heavy & set(output_of(code).split())
+
+
+async def test_json_that_is_nested_too_deeply_is_told_and_the_reader_goes_on(
+    big: BigNotebooks, process: FileProcess, root: Path
+) -> None:
+    await read(big)
+    pid = process.pid
+    content = (root / BIG).read_bytes()
+    deep = b"[" * 700 + b"]" * 700
+    data = b'{"output_type": "display_data", "metadata": {}, "data": {"application/json": ' + deep
+    stream = content.index(b'"outputs": [') + len(b'"outputs": [')
+    (root / BIG).write_bytes(content[:stream] + data + b"}}," + content[stream:])
+    with pytest.raises(ToolError, match="cannot be read"):
+        await read(big)
+    (root / BIG).write_bytes(content)
+    assert len((await read(big)).cells) == 20 and process.pid == pid
