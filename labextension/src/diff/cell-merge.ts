@@ -290,7 +290,8 @@ function isSame(one: CellState, other: CellState): boolean {
   return one.id === other.id && isSameText(one, other) && one.run === other.run;
 }
 
-function isEqual(one: unknown, other: unknown): boolean {
+/** Of JSON, whatever the order of its keys. */
+export function isEqual(one: unknown, other: unknown): boolean {
   return one === other || canonical(one) === canonical(other);
 }
 

@@ -74,7 +74,7 @@ export class Follower<State> {
     const wasDirty = this.keptFrom !== 'clean' && this.context.model.dirty;
     this.settle();
     const report = await this.adopt();
-    if (wasDirty || report.others.length > 0) {
+    if ((wasDirty && report.taken > 0) || report.others.length > 0) {
       this.notices.merged(report);
     }
     return report.others.length > 0 ? 'conflict' : wasDirty ? 'merged' : 'refreshed';
@@ -87,7 +87,7 @@ export class Follower<State> {
   private async adopt(): Promise<Report> {
     const { context, kind } = this;
     const { model } = context;
-    let report: Report = { taken: 0, others: [] };
+    let report: Report = { taken: 0, unit: 'change', others: [] };
     const takeIn = (content: unknown): void => {
       if (!kind.isLoss(content)) {
         const taken = kind.takeIn(content, this.base);

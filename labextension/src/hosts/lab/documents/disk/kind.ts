@@ -13,8 +13,9 @@ export interface OtherVersion {
 }
 
 export interface Report {
-  /** How many cells or spans were taken from the file. */
+  /** How many cells, or spans of a text, were taken from the file. */
   readonly taken: number;
+  readonly unit: 'cell' | 'change';
   readonly others: readonly OtherVersion[];
 }
 

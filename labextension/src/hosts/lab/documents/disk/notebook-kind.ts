@@ -2,6 +2,7 @@
 import { CodeCellModel, type ICellModel, type ICodeCellModel } from '@jupyterlab/cells';
 import type { INotebookContent } from '@jupyterlab/nbformat';
 import {
+  isEqual,
   mergeCells,
   type CellConflict,
   type MergedCell,
@@ -67,7 +68,7 @@ export class NotebookKind implements DocumentKind<NotebookState> {
     const isSame = this.applyMetadata(before?.metadata, mine.metadata, theirs.metadata);
     model.dirty = !(merged.isTheirs && isSame);
     const others = merged.conflicts.map(conflict => this.otherVersion(conflict, merged));
-    return { report: { taken: merged.taken, others }, base: theirs };
+    return { report: { taken: merged.taken, unit: 'cell', others }, base: theirs };
   }
 
   /** One step of undo; cells that came are whole, with their outputs. */
@@ -124,7 +125,6 @@ export class NotebookKind implements DocumentKind<NotebookState> {
   /** Whether nothing of ours remains. */
   private applyMetadata(base: Json | undefined, mine: Json, theirs: Json): boolean {
     const known = base ?? mine;
-    const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
     const keys = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])];
     const differing = keys.filter(key => !isEqual(mine[key], theirs[key]));
     const taken = differing.filter(key => isEqual(mine[key], known[key]));

@@ -20,9 +20,12 @@ export class DiskNotices implements Notices {
     context.pathChanged.connect(() => this.settled());
   }
 
-  merged({ taken, others }: Report): void {
+  merged({ taken, unit, others }: Report): void {
     const { trans } = this;
-    const merged = trans._n('%1 change was merged', '%1 changes were merged', taken);
+    const merged =
+      unit === 'cell'
+        ? trans._n('%1 cell was merged', '%1 cells were merged', taken)
+        : trans._n('%1 change was merged', '%1 changes were merged', taken);
     if (others.length === 0) {
       this.tell(trans.__('%1 changed on disk: %2.', this.name, merged), 'info', []);
       return;

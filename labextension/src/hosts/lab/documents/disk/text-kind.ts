@@ -40,7 +40,7 @@ export class TextKind implements DocumentKind<string> {
     );
     this.model.dirty = text !== theirs;
     const others = conflicts.map(conflict => this.otherVersion(conflict));
-    return { report: { taken: spans.length, others }, base: theirs };
+    return { report: { taken: spans.length, unit: 'change', others }, base: theirs };
   }
 
   private otherVersion({ line, mine, theirs }: TextConflict): OtherVersion {
