@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..errors import DeadlineExceeded, ToolError
+from ..errors import DeadlineExceeded, DocumentNotFound, ToolError
 from ..protocol.base import HostId, JsonObject
 from . import host_wire
 from .base import NotebookEdit
@@ -119,11 +119,14 @@ class Pages:
         """As `ask`, of the page that owes an answer: calls are done in order, so what it then
         says is what became of the call. Of a closed page the others, or the file, tell.
         """
-        if lost.closed:
-            return await self.ask(path, method)
-        return await self._hosts.call(
-            path, method, {"path": path}, timeout_s=self._timeout_s, host_id=lost.host_id
-        )
+        try:
+            if lost.closed:
+                return await self.ask(path, method)
+            return await self._hosts.call(
+                path, method, {"path": path}, timeout_s=self._timeout_s, host_id=lost.host_id
+            )
+        except DocumentNotFound:
+            return None  # closed there since
 
     async def look_on_disk(self, path: str) -> None:
         """Have every page that holds the document compare it with its file.

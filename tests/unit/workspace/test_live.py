@@ -346,6 +346,16 @@ async def test_a_page_that_saved_the_edit_and_closed_has_made_it(scene: Scene) -
     assert scene.disk.saved_notebook(N).cells[0].source == "mine"
 
 
+async def test_a_document_closed_in_its_page_since_is_looked_up_in_the_file(scene: Scene) -> None:
+    page = scene.open_page()
+    page.losses = {"edit_notebook": ["answer"]}
+    edit = asyncio.create_task(scene.run(REPLACE))
+    await until(lambda: page.cell(N, "c1")["source"] == "new")
+    scene.disk.user_writes_cell(N, "c1", "new")  # saved
+    del page.notebooks[N]
+    await edit
+
+
 async def test_a_cell_that_will_be_saved_differently_is_no_success(scene: Scene) -> None:
     page = scene.open_page()
 
