@@ -57,8 +57,6 @@ class LiveRuns:
         runs = self._runs.setdefault(path, _Runs())
         before = runs.open.copy()
         try:
-            if not self._pages.are_holding(path):
-                await self._check_bases(path, edits)
             await self._apply(path, runs, edits)
         except (EditConflict, PageGone):
             if _begun(edits):
@@ -81,19 +79,21 @@ class LiveRuns:
         self._forget()
         seen_before = holder is not None and holder == runs.shown_in
         to_store = _concerning(whole, folded)
+        at_work = False  # a page took the edits, and makes them or has made them
         try:
             in_page = await self._pages.edit_notebook(path, edits if seen_before else whole)
         except (PageGone, DeadlineExceeded, DocumentNotFound) as err:
             if isinstance(err, PageGone) and _begun(edits):
                 raise
-            if isinstance(err, DocumentNotFound):  # closed a moment ago: the file counts
-                await self._check_bases(path, edits)
             # The run goes on: a page that comes back gets all of it with the next change.
-            in_page = runs.shown_in = None
+            in_page = False
+            at_work = isinstance(err, DeadlineExceeded) and self._pages.are_holding(path)
             if to_store and self._pages.are_holding(path):
                 self._note(self._owed, path, to_store)
                 raise _kept(path) from err
         runs.shown_in = holder if in_page else None
+        if not (in_page or at_work):
+            await self._check_bases(path, edits)
         if folded.ended and in_page:
             results = [edit for edit in to_store if edit.cell_id in folded.ended]
             self._note(self._unsaved, path, results)

@@ -106,6 +106,16 @@ async def test_a_page_that_closed_a_moment_ago_leaves_the_check_to_the_file() ->
     assert await scene.stored() == ()
 
 
+async def test_a_clean_page_that_is_gone_leaves_the_check_to_the_file() -> None:
+    scene = Scene()
+    scene.hosts.page = "page"
+    scene.hosts.error = PageGone(N, unsaved=False)
+    with pytest.raises(EditConflict):
+        await scene.apply(BeginRun("c1", STALE))
+    await scene.apply(AddOutput("c1", OUT))
+    assert scene.hosts.told == []
+
+
 async def test_a_page_that_took_the_start_and_did_not_answer_gets_all_of_it_again() -> None:
     scene = Scene()
     scene.hosts.page = "page"
