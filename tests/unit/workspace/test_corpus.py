@@ -14,7 +14,7 @@ from nbformat.validator import get_validator
 
 from vitto_jupyter.errors import ToolError
 from vitto_jupyter.workspace import notebook_json
-from vitto_jupyter.workspace.base import Cell, InsertCells, NewCell, ReplaceSource
+from vitto_jupyter.workspace.base import Cell, DeleteCell, InsertCells, NewCell, ReplaceSource
 from vitto_jupyter.workspace.notebook_edit import EditedNotebook, apply_edits
 from vitto_jupyter.workspace.notebook_json import NotebookFile
 from vitto_jupyter.workspace.output_fold import OpenRuns
@@ -62,6 +62,19 @@ def test_an_edit_of_any_cell_changes_its_bytes_only_and_can_be_taken_back(
         assert changed is not None and changed.source == "changed = 'ü'\n# here"
         if "trusted" not in json.dumps(span.value):  # a flag that is taken out for good
             assert replaced(edited.file, changed, cell.source, edited.given).content == content
+
+
+@pytest.mark.parametrize("row", rows("edit"))
+def test_a_cell_that_comes_and_goes_leaves_no_trace(row: dict[str, str]) -> None:
+    content = (CORPUS / row["file"]).read_bytes()
+    file = parsed(row)
+    ids = notebook_json.cell_ids(file, {})
+    new = NewCell("code", "x", "new")
+    gone = DeleteCell("new", Cell("new", "code", "x", "").revision)
+    for after in ("start", "end", *ids):
+        edited = apply_edits(file, [InsertCells(after, (new,))], NO_RUNS, given={})
+        again = apply_edits(edited.file, [gone], NO_RUNS, given=edited.given)
+        assert again.content == content, after
 
 
 @pytest.mark.parametrize("row", rows("edit"))
