@@ -13,7 +13,8 @@ from vitto_jupyter.workspace import runs as runs_module
 from vitto_jupyter.workspace.base import Cell, Execution, Question, SetOutput
 from vitto_jupyter.workspace.memory import MemoryDocuments, MemoryKernels, stream
 from vitto_jupyter.workspace.run_reports import RunNotice, in_words
-from vitto_jupyter.workspace.runs import Run, RunRequest, Runs
+from vitto_jupyter.workspace.run_state import Run, RunRequest
+from vitto_jupyter.workspace.runs import Runs
 
 N = "n.ipynb"
 
