@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+
 from ..errors import DocumentNotFound
 from ..protocol.tool import ToolResult
 from ..workspace.base import Workspace
@@ -34,6 +37,8 @@ async def read_run(ctx: ToolContext, run_id: str, *, wait_s: float) -> ToolResul
             f"There is no run {run_id} (any more).",
             hint="Runs are known until the server restarts; outputs are in the notebook's cells.",
         )
-    over = await runs.wait(run, wait_s)
-    run.told = run.told or over
+    with suppress(TimeoutError):  # a question may be open for hours
+        async with asyncio.timeout(wait_s):
+            await runs.wait(run, wait_s)
+    run.told = run.told or run.over
     return await run_result(run.report())

@@ -68,6 +68,8 @@ def going_on(report: RunReport) -> str:
     if running is not None:
         spent = seconds_of(running.execution.seconds) if running.execution else ""
         facts = [f"{name_of_run(running)} has been running for {spent}"]
+    if report.asks:
+        facts.append("it waits for an answer of the user")
     if waiting:
         facts.append(f"{count_of(waiting, 'cell')} to come")
     return (

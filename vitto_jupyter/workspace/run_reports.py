@@ -33,7 +33,8 @@ class CellRun:
 class RunReport:
     """A run as it is now. `problems` are faults in mirroring or saving, for model and user.
 
-    `over` False: it goes on in the background, `read_output` with `run_id` looks again.
+    `over` False: it goes on in the background, `read_output` with `run_id` looks again; `asks`:
+    its code waits for an answer of the user.
     """
 
     run_id: str
@@ -42,6 +43,7 @@ class RunReport:
     runs: tuple[CellRun, ...]
     problems: tuple[str, ...] = ()
     over: bool = True
+    asks: bool = False
 
     @property
     def stopped(self) -> CellRun | None:

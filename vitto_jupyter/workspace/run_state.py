@@ -73,6 +73,7 @@ class Run:
             tuple(self._until_now(run) for run in self.cells),
             tuple(self.problems),
             self.over,
+            self.asking > 0,
         )
 
     def _until_now(self, run: CellRun) -> CellRun:

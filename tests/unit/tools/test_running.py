@@ -154,6 +154,27 @@ async def test_a_long_run_is_handed_back_and_goes_on_with_all_its_cells():
     assert saved.cells[0].outputs == (stream("late\n"),)
 
 
+async def test_looking_at_a_run_that_asks_the_user_does_not_wait_for_the_answer():
+    calls = _calls(answers={"a": Question("name? ")})
+    answer = asyncio.get_running_loop().create_future()
+    calls.ctx = replace(calls.ctx, ask=lambda question: answer)
+    begun = asyncio.create_task(calls.call("run_cells", cell_ids=["c1"]))
+    while not (runs := calls.ctx.workspace.runs.open_runs()) or not runs[0].asks:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    looked = await calls.call("read_output", run=runs[0].run_id, wait_s=0.05)
+    assert looked.metadata["state"] == "running"
+    assert "waits for an answer of the user" in looked.output
+    answer.set_result("Bob")
+    assert "name? Bob" in (await begun).output
+    ended = await calls.call("read_output", run=runs[0].run_id, wait_s=5)
+    assert ended.metadata["state"] == "ok" and "name? Bob" in ended.output
+
+
+async def test_a_run_that_is_not_known_says_where_its_outputs_are():
+    done = await _calls().call("read_output", run="run_1")
+    assert "outputs are in the notebook's cells" in done.error
+
+
 @pytest.mark.parametrize(
     ("state", "said"),
     [
