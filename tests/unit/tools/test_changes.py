@@ -9,7 +9,7 @@ from tool_calls import ToolCalls
 
 from vitto_jupyter.errors import ToolError
 from vitto_jupyter.tools.changes import LIMIT_DOCUMENTS, changes_since_seen
-from vitto_jupyter.workspace.base import Cell
+from vitto_jupyter.workspace.base import Cell, Entry
 from vitto_jupyter.workspace.memory import memory_workspace
 
 N = "n.ipynb"
@@ -161,3 +161,25 @@ async def test_only_the_documents_seen_last_are_looked_at() -> None:
         calls.ctx.workspace.documents.user_writes(name, "2\n")
     note = await note_of(calls)
     assert "f24.py" in note and "f04.py" not in note
+
+
+async def test_a_file_that_is_as_it_was_is_not_read_again() -> None:
+    calls = calls_of({"a.py": "1\n"})
+    await calls.call("read_file", path="a.py")
+    documents = calls.ctx.workspace.documents
+    modified, reads, read = "monday", [], documents.read_text
+
+    async def entry(path: str) -> Entry:
+        return Entry(path, "file", 2, modified)
+
+    async def read_text(path: str) -> Any:
+        reads.append(path)
+        return await read(path)
+
+    documents.entry, documents.read_text = entry, read_text
+    for _ in range(3):
+        assert await note_of(calls) == ""
+    assert reads == ["a.py"]
+    modified = "tuesday"
+    documents.user_writes("a.py", "2\n")
+    assert '"a.py" edited' in await note_of(calls)
