@@ -4,7 +4,7 @@ import { afterEach, vi } from 'vitest';
 
 import { ReplayTransport } from '../../src/client/replay-transport';
 import { Store } from '../../src/model/store';
-import type { AnyEvent, Choice, Preview, ToolResult, TurnContext } from '../../src/protocol/types';
+import type { AnyEvent, Choice, JsonValue, Preview, ToolResult, TurnContext } from '../../src/protocol/types';
 import type { DiffInput, Host, MountedUi, Surroundings, Target } from '../../src/ui/host';
 import { mount } from '../../src/ui/mount';
 
@@ -153,7 +153,7 @@ export class Trail {
   text(text: string): this {
     return this.add({ type: 'text.delta', text });
   }
-  call(id: string, name: string, input: Record<string, string | boolean>, effect: Effect): this {
+  call(id: string, name: string, input: Record<string, JsonValue>, effect: Effect): this {
     return this.add({ type: 'tool.requested', tool_call_id: id, name, input, effect });
   }
   started(id: string): this {
