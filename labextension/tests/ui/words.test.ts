@@ -55,6 +55,18 @@ describe('tool phrases', () => {
     expect(said(edit.finished('a', { metadata }))).toBe('Edited cell 4, +3 −1');
   });
 
+  it.each([
+    ['run_cells', 'Started cell 4'],
+    ['edit_cell', 'Edited and started cell 4'],
+    ['insert_cells', 'Inserted and started 1 cell in a.ipynb'],
+    ['execute_code', 'Started code']
+  ])('say of a run that went on that %s has started it', (name, words) => {
+    const cells = [{ cell_id: 'c4', label: '4', state: 'running' }];
+    const trail = start().call('a', name, { path: 'a.ipynb', run: true }, 'execute').started('a');
+    const metadata = { path: 'a.ipynb', state: 'running', cells };
+    expect(said(trail.finished('a', { metadata }))).toBe(words);
+  });
+
   it('name the cells that were moved, or count them before', () => {
     const input = { cell_ids: ['c4', 'c1'], after: 'start' };
     const move = start().call('a', 'move_cells', input, 'write').started('a');

@@ -147,11 +147,12 @@ function readOutput(words: Words, block: ToolBlock): Speech {
 }
 
 function editCell(words: Words, block: ToolBlock): Speech {
+  const metadata = block.result?.metadata ?? {};
+  const ran = goesOn(metadata) ? 'Edited and started %1' : 'Edited and ran %1';
   const forms: Forms =
     block.input?.['run'] === true
-      ? ['Edit and run %1', 'Editing and running %1', 'Edited and ran %1']
+      ? ['Edit and run %1', 'Editing and running %1', ran]
       : ['Edit %1', 'Editing %1', 'Edited %1'];
-  const metadata = block.result?.metadata ?? {};
   const known = cellsOf(block);
   const target = known.length ? cellsPlace(words.t, known) : [words.t('a cell')];
   return speak(forms, target, changed(metadata));
@@ -161,9 +162,11 @@ function insertCells(words: Words, block: ToolBlock, file: Parts): Speech {
   const input = block.input?.['cells'];
   const count = Array.isArray(input) ? input.length : cellsOf(block).length;
   const what: Parts = [count ? words.tn('%1 cell', '%1 cells', count) : words.t('cells')];
+  const isOn = goesOn(block.result?.metadata ?? {});
+  const ran = isOn ? 'Inserted and started %1' : 'Inserted and ran %1';
   const forms: Forms =
     block.input?.['run'] === true
-      ? ['Insert and run %1', 'Inserting and running %1', 'Inserted and ran %1']
+      ? ['Insert and run %1', 'Inserting and running %1', ran]
       : ['Insert %1', 'Inserting %1', 'Inserted %1'];
   const where = pathOf(block) ? phrase(words.t, ' in %1', file) : [];
   return speak(forms, [...what, ...where]);
