@@ -57,6 +57,7 @@ async function save({ documents, disk }: Parts, path: string): Promise<void> {
   if (!context) {
     throw notOpen(path);
   }
+  await disk.look(path);
   if (disk.isBad(context)) {
     throw new HostError('write_failed', `${path} is empty or broken on disk; the user has to decide.`);
   }

@@ -11,7 +11,7 @@ import { HostError } from './host-error';
 import type { Json } from './output-cut';
 import { planned, stepsBetween, type Steps } from './plan';
 import { readOnly } from './read-notebook';
-import { mirrorRun, type RunOptions } from './run';
+import { keepStates, mirrorRun, type RunOptions } from './run';
 import { asOneUndoStep } from './undo';
 
 export type NotebookContext = DocumentRegistry.IContext<INotebookModel>;
@@ -56,7 +56,8 @@ function editSources(
   const shared = context.model.sharedModel;
   const before = cellsOf(shared);
   const expected = planned(before, edits);
-  asOneUndoStep(shared, () => applySteps(shared, stepsBetween(before, expected, still)));
+  const steps = stepsBetween(before, expected, still);
+  keepStates(context, () => asOneUndoStep(shared, () => applySteps(shared, steps)));
   const revisions = savedRevisions(shared, editedIds(edits));
   if (!isSame(cellsOf(shared), expected) || !holds(revisions, expected)) {
     throw new HostError('write_failed', 'Reading the notebook back gave something else.');

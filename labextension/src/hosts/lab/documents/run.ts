@@ -3,7 +3,7 @@
  * cell's model by id, so a cell that was moved or is not drawn is served too; a cell that is
  * gone was deleted by the user, and its outputs with it.
  */
-import type { ICodeCellModel } from '@jupyterlab/cells';
+import { CodeCellModel, type ICodeCellModel } from '@jupyterlab/cells';
 import { cellRevision } from '../../../client/revision';
 import { assertNever } from '../../../protocol/assert-never';
 import type { RunEdit } from './edits';
@@ -52,6 +52,33 @@ export function mirrorRun(context: NotebookContext, edit: RunEdit, options: RunO
     default:
       assertNever(edit);
   }
+}
+
+/**
+ * A cell that moves is another one to JupyterLab: it would show as idle and as not edited. Does
+ * the change, and keeps what was known of such cells.
+ */
+export function keepStates({ model }: NotebookContext, change: () => void): void {
+  const known = new Map(
+    Array.from(model.cells)
+      .filter(isCodeModel)
+      .map(cell => [cell.id, { cell, state: cell.executionState, isDirty: cell.isDirty }])
+  );
+  change();
+  for (const cell of Array.from(model.cells).filter(isCodeModel)) {
+    const before = known.get(cell.id);
+    if (before && before.cell !== cell) {
+      cell.executionState = before.state;
+      cell.isDirty = before.isDirty;
+      if (mirrored.has(before.cell)) {
+        mirrored.add(cell);
+      }
+    }
+  }
+}
+
+function isCodeModel(cell: object): cell is CodeCellModel {
+  return cell instanceof CodeCellModel;
 }
 
 /** The server that ran cells here was started anew: nothing comes of its runs any more. */

@@ -11,12 +11,14 @@ export type Outcome = 'same' | 'refreshed' | 'merged' | 'conflict' | 'missing';
 /** What the user is told; at most one of them is shown for a document. */
 export interface Notices {
   merged(report: Report): void;
-  /** The file is empty or cannot be read; `problem` says why, "" when it is empty. */
-  lost(problem: string, answers: { readonly putBack: () => void; readonly load: (() => void) | null }): void;
+  /** The file cannot be taken for the truth; what is open was kept. `load`: take it all the same. */
+  lost(problem: Problem, answers: { readonly putBack: () => void; readonly load: (() => void) | null }): void;
   missing(): void;
   /** What was said of a file that could not be read, or was gone, is over. */
   settled(): void;
 }
+
+export type Problem = 'empty' | 'broken';
 
 type Context = DocumentRegistry.Context;
 
@@ -111,27 +113,34 @@ export class Follower<State> {
   private async problem(): Promise<Problem | null> {
     try {
       const file = await this.get(true);
-      return file !== null && this.kind.isLoss(file.content) ? { words: '' } : null;
+      return file !== null && this.kind.isLoss(file.content) ? 'empty' : null;
     } catch (error) {
       if (statusOf(error) === BAD_FORMAT) {
-        return { words: error instanceof Error ? error.message : String(error) };
+        return 'broken';
       }
       throw error;
     }
   }
 
   /** What is open stays, and counts as unsaved: it is the only copy. */
-  private keep({ words }: Problem): Outcome {
+  private keep(problem: Problem): Outcome {
     const { context } = this;
     if (this.keptFrom === null) {
       this.keptFrom = context.model.dirty ? 'dirty' : 'clean';
       context.model.dirty = true;
-      this.notices.lost(words, {
+      // JupyterLab leaves a text as it is when it loads an empty one
+      const canLoad = problem === 'empty' && context.contentsModel?.format === 'json';
+      this.notices.lost(problem, {
         putBack: () => void this.inTurn(() => this.putBack()),
-        load: words === '' ? () => void context.revert() : null
+        load: canLoad ? () => void this.inTurn(() => this.load()) : null
       });
     }
     return 'conflict';
+  }
+
+  private async load(): Promise<void> {
+    this.settle();
+    await this.context.revert();
   }
 
   private async putBack(): Promise<void> {
@@ -223,11 +232,6 @@ export class Follower<State> {
   private isBusy = false;
   private looking: Promise<Outcome> | null = null;
   private turn: Promise<unknown> = Promise.resolve();
-}
-
-interface Problem {
-  /** What the server says of the file; "" when the file is empty. */
-  readonly words: string;
 }
 
 /** A program may be in the middle of writing. */

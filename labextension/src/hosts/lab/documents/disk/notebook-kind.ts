@@ -13,12 +13,11 @@ import type { KernelProcesses } from '../kernel-processes';
 import { applySteps, cellsOf, type NotebookContext } from '../notebook';
 import type { Json } from '../output-cut';
 import { stepsBetween } from '../plan';
-import { codeCell, trust } from '../run';
+import { codeCell, keepStates, trust } from '../run';
 import { asOneUndoStep } from '../undo';
 import type { DocumentKind, OtherVersion, Report } from './kind';
 import {
   hasDoubleIds,
-  isBlank,
   outputsOf,
   stateOf,
   stateOfFile,
@@ -53,8 +52,8 @@ export class NotebookKind implements DocumentKind<NotebookState> {
   }
 
   isLoss(content: unknown): boolean {
-    const { cells } = stateOfFile(notebookOf(content), []);
-    return isBlank(cells) && !isBlank(this.state().cells);
+    const sources = notebookOf(content).cells.map(({ source }) => source);
+    return areBlank(sources) && !areBlank(cellsOf(this.context.model.sharedModel).map(cell => cell.source));
   }
 
   takeIn(content: unknown, base: NotebookState | null): { report: Report; base: NotebookState } {
@@ -77,7 +76,9 @@ export class NotebookKind implements DocumentKind<NotebookState> {
     const wanted = cells.map(({ id, type, source }) => ({ cell_id: id, cell_type: type, source }));
     const steps = stepsBetween(cellsOf(shared), wanted, this.still());
     if (steps.updates.length + steps.deletions.length + steps.insertions.length > 0) {
-      asOneUndoStep(shared, () => applySteps(shared, steps, id => json.get(id) ?? null));
+      keepStates(this.context, () =>
+        asOneUndoStep(shared, () => applySteps(shared, steps, id => json.get(id) ?? null))
+      );
     }
   }
 
@@ -157,6 +158,11 @@ export class NotebookKind implements DocumentKind<NotebookState> {
     const { model } = this.context;
     return model.getMetadata('language_info')?.name ?? model.getMetadata('kernelspec')?.language ?? '';
   }
+}
+
+/** Whether there is any text at all: what shrank to nothing is not believed. */
+function areBlank(sources: readonly (string | string[])[]): boolean {
+  return sources.every(source => (Array.isArray(source) ? source.join('') : source).trim() === '');
 }
 
 /** The contents API has checked it against the format of notebooks. */

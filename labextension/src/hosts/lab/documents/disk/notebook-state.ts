@@ -66,11 +66,6 @@ export function hasDoubleIds(cells: INotebookModel['cells']): boolean {
   return new Set(Array.from(cells, ({ id }) => id)).size < cells.length;
 }
 
-/** Whether there is any text at all: what shrank to nothing is not believed. */
-export function isBlank(cells: readonly CellState[]): boolean {
-  return cells.every(({ source }) => source.trim() === '');
-}
-
 // -- inside ---------------------------------------------------------------------------------
 
 const NO_RUN = { run: '', count: null };

@@ -3,7 +3,7 @@ import { Notification } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Notices } from './follower';
+import type { Notices, Problem } from './follower';
 import type { OtherVersion, Report } from './kind';
 
 const SHORT_MS = 8_000;
@@ -44,12 +44,12 @@ export class DiskNotices implements Notices {
   }
 
   lost(
-    problem: string,
+    problem: Problem,
     { putBack, load }: { readonly putBack: () => void; readonly load: (() => void) | null }
   ): void {
     const { trans, name } = this;
     const message =
-      problem === ''
+      problem === 'empty'
         ? trans.__('%1 is empty on disk now. What is open here was kept.', name)
         : trans.__('%1 cannot be read from disk now. What is open here was kept.', name);
     const actions: Action[] = [

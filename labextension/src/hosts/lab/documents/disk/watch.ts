@@ -57,7 +57,13 @@ export class DiskWatch {
   }
 
   private follow(context: Context): void {
-    if (context.model.collaborative || this.followed.has(context)) {
+    if (this.followed.has(context)) {
+      return;
+    }
+    if (isNotebook(context)) {
+      this.processes.watch(context);
+    }
+    if (context.model.collaborative) {
       return;
     }
     const { contents } = this.parts.documents.services;
@@ -83,7 +89,6 @@ export class DiskWatch {
   private kindOf(context: Context): NotebookKind | TextKind | null {
     const { trans } = this;
     if (isNotebook(context)) {
-      this.processes.watch(context);
       const words = {
         cell: (number: number) => trans.__('cell %1', number),
         deletedCell: trans.__('a deleted cell')
