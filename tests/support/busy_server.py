@@ -26,7 +26,7 @@ BIG = "big.ipynb"
 class BusyProvider:
     """Talks without end; asked to "read", it reads the big notebook again and again."""
 
-    name = "busy"
+    name = "scripted"
     label = "Busy"
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class BusyProvider:
         return Availability(available=True)
 
     async def models(self) -> tuple[ModelInfo, ...]:
-        return (ModelInfo(id="busy", label="Busy"),)
+        return (ModelInfo(id="scripted", label="Busy"),)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Piece]:
         if "read the notebook" in str(request.messages[0]):
@@ -53,10 +53,8 @@ class BusyProvider:
 async def serve(folder: Path) -> None:
     os.environ.update(environment(folder / "home"))
     async with jupyter_servers(folder) as start:
-        server = await start(
-            args=("--VittoApp.provider=busy", "--VittoApp.max_requests_per_turn=1000000")
-        )
-        server.app.web_app.settings["vitto_providers"] = {"busy": BusyProvider()}
+        server = await start(args=("--VittoApp.max_requests_per_turn=1000000",))
+        server.app.web_app.settings["vitto_providers"] = {"scripted": BusyProvider()}
         print(server.base, flush=True)
         await asyncio.Event().wait()
 
