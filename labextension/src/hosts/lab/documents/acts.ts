@@ -38,8 +38,7 @@ export async function act(parts: Parts, { method, params }: HostCall): Promise<A
     case 'edit_notebook': {
       const context = notebookAt(documents, path);
       const recordTiming = documents.panel(context)?.content.notebookConfig.recordTiming ?? false;
-      const still = documents.activeCell(context);
-      const options = { recordTiming, processes, still };
+      const options = { recordTiming, processes, place: documents.place(context) };
       return { cells: editNotebook(context, parseEdits(params['edits']), options) };
     }
     case 'save':

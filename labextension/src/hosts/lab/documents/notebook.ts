@@ -9,6 +9,7 @@ import { changedSpan } from '../../../diff/span';
 import { isSourceEdit, type NewCell, type NotebookEdit, type SourceEdit } from './edits';
 import { HostError } from './host-error';
 import type { Json } from './output-cut';
+import type { Place } from './place';
 import { planned, stepsBetween, type Steps } from './plan';
 import { readOnly } from './read-notebook';
 import { keepStates, mirrorRun, type RunOptions } from './run';
@@ -18,8 +19,7 @@ export type NotebookContext = DocumentRegistry.IContext<INotebookModel>;
 export type SharedNotebook = INotebookModel['sharedModel'];
 
 export interface EditOptions extends RunOptions {
-  /** The cell the user is in: others move around it where they can. */
-  readonly still: string | null;
+  readonly place: Place;
 }
 
 /** Revisions of cells as they will be saved; null for one that is gone. */
@@ -35,7 +35,7 @@ export function editNotebook(
   options: EditOptions
 ): SavedRevisions {
   const sourceEdits = edits.filter(isSourceEdit);
-  const revisions = sourceEdits.length > 0 ? editSources(context, sourceEdits, options.still) : {};
+  const revisions = sourceEdits.length > 0 ? editSources(context, sourceEdits, options.place) : {};
   for (const edit of edits) {
     if (!isSourceEdit(edit)) {
       mirrorRun(context, edit, options);
@@ -47,7 +47,7 @@ export function editNotebook(
 function editSources(
   context: NotebookContext,
   edits: readonly SourceEdit[],
-  still: string | null
+  place: Place
 ): SavedRevisions {
   const problem = readOnly(context);
   if (problem !== '') {
@@ -56,8 +56,8 @@ function editSources(
   const shared = context.model.sharedModel;
   const before = cellsOf(shared);
   const expected = planned(before, edits);
-  const steps = stepsBetween(before, expected, still);
-  keepStates(context, () => asOneUndoStep(shared, () => applySteps(shared, steps)));
+  const steps = stepsBetween(before, expected, place.still);
+  place.keep(() => keepStates(context, () => asOneUndoStep(shared, () => applySteps(shared, steps))));
   const revisions = savedRevisions(shared, editedIds(edits));
   if (!isSame(cellsOf(shared), expected) || !holds(revisions, expected)) {
     throw new HostError('write_failed', 'Reading the notebook back gave something else.');

@@ -10,6 +10,7 @@ import { currentWidget } from '../current-widget';
 import { apiPath, editorOf } from '../places';
 import { NotebookPanel } from '@jupyterlab/notebook';
 import { problemsOf, type Problem } from './lint';
+import { placeIn, type Place } from './place';
 import { Revisions } from './revisions';
 import { isSharedText, type SharedText } from './text';
 import type { NotebookContext } from './notebook';
@@ -108,12 +109,11 @@ export class OpenDocuments {
     return widget instanceof NotebookPanel ? widget : null;
   }
 
-  /** The cell the user is in, or would be on coming back to the notebook. */
-  activeCell(context: NotebookContext): string | null {
+  /** Where the user is in the notebook, or would be on coming back to it. */
+  place(context: NotebookContext): Place {
     const current = currentWidget(this.app, this.manager);
     const isHere = current instanceof NotebookPanel && current.context.path === context.path;
-    const panel = isHere ? current : this.panel(context);
-    return panel?.content.activeCell?.model.id ?? null;
+    return placeIn(isHere ? current : this.panel(context));
   }
 
   private find(path: string, type: HeldDocument['type']): Context | null {

@@ -14,6 +14,8 @@ export interface Notices {
   /** The file cannot be taken for the truth; what is open was kept. `load`: take it all the same. */
   lost(problem: Problem, answers: { readonly putBack: () => void; readonly load: (() => void) | null }): void;
   missing(): void;
+  /** What the user asked for in a notice could not be done. */
+  failed(error: unknown): void;
   /** What was said of a file that could not be read, or was gone, is over. */
   settled(): void;
 }
@@ -129,9 +131,9 @@ export class Follower<State> {
       this.keptFrom = context.model.dirty ? 'dirty' : 'clean';
       context.model.dirty = true;
       // JupyterLab leaves a text as it is when it loads an empty one
-      const canLoad = problem === 'empty' && context.contentsModel?.format === 'json';
+      const canLoad = problem === 'empty' && this.kind.format === 'json';
       this.notices.lost(problem, {
-        putBack: () => void this.inTurn(() => this.putBack()),
+        putBack: () => void this.inTurn(() => this.putBack()).catch(error => this.notices.failed(error)),
         load: canLoad ? () => void this.inTurn(() => this.load()) : null
       });
     }
@@ -144,12 +146,11 @@ export class Follower<State> {
   }
 
   private async putBack(): Promise<void> {
-    const { context, contents } = this;
+    const { context, contents, kind } = this;
     const { model, contentsModel } = context;
-    const format = contentsModel?.format ?? 'text';
-    const content = format === 'json' ? model.toJSON() : model.toString();
+    const content = kind.format === 'json' ? model.toJSON() : model.toString();
     const type = contentsModel?.type ?? 'file';
-    await contents.save(context.path, { type, format, content });
+    await contents.save(context.path, { type, format: kind.format, content });
     this.settle();
     await this.adopt();
   }
@@ -162,8 +163,8 @@ export class Follower<State> {
   /** Null when it is gone. */
   private async get(withContent: boolean): Promise<Contents.IModel | null> {
     const { path, contentsModel } = this.context;
-    const { type = 'file', format = 'text' } = contentsModel ?? {};
-    const wanted = withContent ? { type, format } : {};
+    const type = contentsModel?.type ?? 'file';
+    const wanted = withContent ? { type, format: this.kind.format } : {};
     try {
       return await this.contents.get(path, { ...wanted, content: withContent, hash: true });
     } catch (error) {

@@ -21,6 +21,8 @@ export interface Report {
 
 /** `State` is what is compared: of the document that is open, or of a file's content. */
 export interface DocumentKind<State> {
+  /** As the contents API stores it; JupyterLab forgets it with the first save. */
+  readonly format: 'json' | 'text';
   state(): State;
   /** Whether what is open can be told apart well enough to be merged. */
   canMerge(): boolean;

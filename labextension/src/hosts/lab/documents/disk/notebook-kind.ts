@@ -12,6 +12,7 @@ import { changedSpan } from '../../../../diff/span';
 import type { KernelProcesses } from '../kernel-processes';
 import { applySteps, cellsOf, type NotebookContext } from '../notebook';
 import type { Json } from '../output-cut';
+import type { Place } from '../place';
 import { stepsBetween } from '../plan';
 import { codeCell, keepStates, trust } from '../run';
 import { asOneUndoStep } from '../undo';
@@ -35,9 +36,10 @@ export class NotebookKind implements DocumentKind<NotebookState> {
     private readonly context: NotebookContext,
     private readonly processes: KernelProcesses,
     private readonly words: NotebookWords,
-    /** The cell the user is in. */
-    private readonly still: () => string | null
+    private readonly place: () => Place
   ) {}
+
+  readonly format = 'json';
 
   state(): NotebookState {
     return stateOf(this.context.model);
@@ -74,11 +76,12 @@ export class NotebookKind implements DocumentKind<NotebookState> {
   private applyText({ cells }: MergedCells, { json }: DiskNotebook): void {
     const shared = this.context.model.sharedModel;
     const wanted = cells.map(({ id, type, source }) => ({ cell_id: id, cell_type: type, source }));
-    const steps = stepsBetween(cellsOf(shared), wanted, this.still());
+    const place = this.place();
+    const steps = stepsBetween(cellsOf(shared), wanted, place.still);
     if (steps.updates.length + steps.deletions.length + steps.insertions.length > 0) {
-      keepStates(this.context, () =>
-        asOneUndoStep(shared, () => applySteps(shared, steps, id => json.get(id) ?? null))
-      );
+      const stored = (id: string): Json | null => json.get(id) ?? null;
+      const apply = (): void => asOneUndoStep(shared, () => applySteps(shared, steps, stored));
+      place.keep(() => keepStates(this.context, apply));
     }
   }
 

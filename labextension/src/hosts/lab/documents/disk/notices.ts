@@ -1,5 +1,5 @@
 /** What the user is told about one document and its file: one notification at a time. */
-import { Notification } from '@jupyterlab/apputils';
+import { Notification, showErrorMessage } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -66,6 +66,10 @@ export class DiskNotices implements Notices {
       this.tell(message, 'warning', []);
       this.isAboutFile = true;
     }
+  }
+
+  failed(error: unknown): void {
+    void showErrorMessage(this.trans.__('%1 could not be saved', this.name), String(error));
   }
 
   /** The file has another name now; the document here has not followed it. */

@@ -15,6 +15,8 @@ export class TextKind implements DocumentKind<string> {
     private readonly words: { readonly line: (line: number) => string; readonly language: string }
   ) {}
 
+  readonly format = 'text';
+
   state(): string {
     return this.shared.getSource();
   }

@@ -93,7 +93,7 @@ export class DiskWatch {
         cell: (number: number) => trans.__('cell %1', number),
         deletedCell: trans.__('a deleted cell')
       };
-      return new NotebookKind(context, this.processes, words, () => this.documents.activeCell(context));
+      return new NotebookKind(context, this.processes, words, () => this.documents.place(context));
     }
     const shared = context.model.sharedModel;
     const language = this.parts.languages.findByFileName(context.path)?.name ?? '';
