@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 NAME = "analysis.ipynb"
 FILES = {NAME: notebook("first = 1", "second = 2", ("markdown", "# Notes"))}
 IS_CLEAN = "() => jupyterapp.shell.currentWidget.context.model.dirty === false"
-SOURCES = """() => jupyterapp.shell.currentWidget.content.model.sharedModel.cells
+SOURCES = """() => jupyterapp.shell.currentWidget?.content?.model?.sharedModel.cells
     .map(cell => cell.getSource())"""
 CONTEXT = "jupyterapp.shell.currentWidget.context"
 
