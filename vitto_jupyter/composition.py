@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from .providers.anthropic import AnthropicProvider
-    from .workspace.jupyter_documents import JupyterDocuments
-    from .workspace.jupyter_kernels import JupyterKernels
-    from .workspace.jupyter_terminals import JupyterTerminals
-    from .workspace.live import LiveDocuments
-    from .workspace.runs import Runs
-    from .workspace.save_journal import SaveJournal
+    from .workspace.documents.jupyter_documents import JupyterDocuments
+    from .workspace.documents.live import LiveDocuments
+    from .workspace.documents.save_journal import SaveJournal
+    from .workspace.kernels.jupyter_kernels import JupyterKernels
+    from .workspace.runs.runs import Runs
+    from .workspace.terminals.jupyter_terminals import JupyterTerminals
 
 ADAPTERS = (
     ".tools.context",
     ".tools.running",
     ".tools.diagnostics",
     ".tools.search",
-    ".workspace.jupyter_documents",
-    ".workspace.jupyter_kernels",
-    ".workspace.jupyter_search",
-    ".workspace.jupyter_terminals",
-    ".workspace.live",
+    ".workspace.documents.jupyter_documents",
+    ".workspace.kernels.jupyter_kernels",
+    ".workspace.search.jupyter_search",
+    ".workspace.terminals.jupyter_terminals",
+    ".workspace.documents.live",
 )
 # where tests put providers of their own, by name
 PROVIDERS_SETTING = "vitto_providers"
@@ -104,7 +104,7 @@ class Composition:
 
     @cached_property
     def _journal(self) -> SaveJournal:
-        from .workspace.save_journal import SaveJournal
+        from .workspace.documents.save_journal import SaveJournal
 
         return SaveJournal(self.settings.data_dir / "saves")
 
@@ -113,8 +113,8 @@ class Composition:
         from .tools.context import workspace_context
         from .tools.toolset import builtin_toolset
         from .workspace.base import Workspace
-        from .workspace.jupyter_search import local_search
         from .workspace.local_git import LocalGit
+        from .workspace.search.jupyter_search import local_search
 
         workspace = Workspace(
             root=self._server.root_dir,
@@ -134,8 +134,8 @@ class Composition:
 
     @cached_property
     def _files(self) -> JupyterDocuments:
-        from .workspace.jupyter_documents import JupyterDocuments
-        from .workspace.jupyter_rooms import RoomFiles
+        from .workspace.documents.jupyter_documents import JupyterDocuments
+        from .workspace.documents.jupyter_rooms import RoomFiles
 
         manager = self._server.contents_manager
         files = RoomFiles(manager, self._journal, server=self._server)
@@ -143,7 +143,7 @@ class Composition:
 
     @cached_property
     def _documents(self) -> LiveDocuments:
-        from .workspace.live import LiveDocuments
+        from .workspace.documents.live import LiveDocuments
 
         documents = LiveDocuments(self.hosts, self._files)
         self.hosts.listen(documents.pages_changed)
@@ -151,7 +151,7 @@ class Composition:
 
     @cached_property
     def _kernels(self) -> JupyterKernels:
-        from .workspace.jupyter_kernels import JupyterKernels
+        from .workspace.kernels.jupyter_kernels import JupyterKernels
 
         return JupyterKernels(
             kernel_manager=self._server.kernel_manager,
@@ -161,15 +161,15 @@ class Composition:
 
     @cached_property
     def _runs(self) -> Runs:
-        from .workspace.output_spool import OutputSpool
-        from .workspace.runs import Runs
+        from .workspace.runs.output_spool import OutputSpool
+        from .workspace.runs.runs import Runs
 
         spool = OutputSpool(self.settings.data_dir / "outputs")
         return Runs(self._documents, self._kernels, spool)
 
     @cached_property
     def _terminals(self) -> JupyterTerminals:
-        from .workspace.jupyter_terminals import JupyterTerminals
+        from .workspace.terminals.jupyter_terminals import JupyterTerminals
 
         manager = self._server.web_app.settings.get("terminal_manager")
         return JupyterTerminals(manager, root=self._server.root_dir)

@@ -34,7 +34,7 @@ def kept(package) -> dict[str, bool]:
 
 def test_every_contract_is_kept(package) -> None:
     contracts = kept(package)
-    assert len(contracts) == 4
+    assert len(contracts) == 5
     assert all(contracts.values()), package.python(LINT).stdout
 
 
@@ -50,6 +50,11 @@ def test_every_contract_is_kept(package) -> None:
             "vitto_jupyter/providers/base.py",
             "from ..workspace import base",
             "Layers point down",
+        ),
+        (
+            "vitto_jupyter/workspace/notebooks/json_spans.py",
+            "from ..kernels import execution",
+            "Layers of the workspace point down",
         ),
         (
             "vitto_jupyter/agent/loop.py",
@@ -72,7 +77,15 @@ def test_every_contract_is_kept(package) -> None:
             "The product does not use the test doubles",
         ),
     ],
-    ids=["upwards", "sideways", "tornado in the loop", "nbformat in a tool", "sdk", "doubles"],
+    ids=[
+        "upwards",
+        "sideways",
+        "in the workspace",
+        "tornado in the loop",
+        "nbformat in a tool",
+        "sdk",
+        "doubles",
+    ],
 )
 def test_bad_import_breaks_its_contract(package, path: str, line: str, contract: str) -> None:
     package.add_line(path, line)
@@ -98,7 +111,7 @@ JUPYTER = [
     "zmq",
 ]
 MAY_KNOW_JUPYTER = re.compile(
-    r"vitto_jupyter\.(app|cli|composition|doctor|handlers(\..+)?|client(\..+)?|workspace\.jupyter_\w+)"
+    r"vitto_jupyter\.(app|cli|composition|doctor|handlers(\..+)?|client(\..+)?|workspace\.(\w+\.)?jupyter_\w+)"
 )
 
 
@@ -110,7 +123,7 @@ def jupyter_users(package) -> set[str]:
 
 def test_only_adapters_handlers_and_app_import_jupyter(package) -> None:
     users = jupyter_users(package)
-    assert "vitto_jupyter.workspace.jupyter_documents" in users
+    assert "vitto_jupyter.workspace.documents.jupyter_documents" in users
     assert [name for name in users if not MAY_KNOW_JUPYTER.fullmatch(name)] == []
 
 

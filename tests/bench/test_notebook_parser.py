@@ -34,9 +34,9 @@ STEPS = {
 CHILD = """
 import gc, json, sys, time
 from vitto_jupyter.workspace.base import DeleteCell, revision_of
-from vitto_jupyter.workspace.notebook_json import parse
-from vitto_jupyter.workspace.notebook_work import Change, changed, viewed
-from vitto_jupyter.workspace.output_fold import Folded
+from vitto_jupyter.workspace.notebooks.notebook_json import parse
+from vitto_jupyter.workspace.notebooks.notebook_work import Change, changed, viewed
+from vitto_jupyter.workspace.notebooks.output_fold import Folded
 
 def change(path):
     # the source of the cell "cell-00005" of both notebooks

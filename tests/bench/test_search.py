@@ -15,10 +15,10 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from tool_calls import ToolCalls
 
 from vitto_jupyter.workspace.base import Workspace
-from vitto_jupyter.workspace.jupyter_documents import JupyterDocuments
-from vitto_jupyter.workspace.jupyter_search import local_search
+from vitto_jupyter.workspace.documents.jupyter_documents import JupyterDocuments
 from vitto_jupyter.workspace.local_git import LocalGit
 from vitto_jupyter.workspace.memory import memory_workspace
+from vitto_jupyter.workspace.search.jupyter_search import local_search
 
 pytestmark = pytest.mark.bench
 FOLDERS, FILES, NOTEBOOKS = 40, 50, 5

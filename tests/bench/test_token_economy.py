@@ -23,7 +23,7 @@ from tool_calls import ToolCalls
 from vitto_jupyter.errors import ToolError
 from vitto_jupyter.workspace.base import Notebook
 from vitto_jupyter.workspace.memory import memory_workspace
-from vitto_jupyter.workspace.notebook_json import parse, read
+from vitto_jupyter.workspace.notebooks.notebook_json import parse, read
 
 pytestmark = pytest.mark.bench
 CORPUS = Path(__file__).parents[1] / "corpus"

@@ -17,11 +17,11 @@ from real_workspace import NoPages, RealKernels, real_kernels, real_terminals
 
 from vitto_jupyter.agent.guard import Guard, Mask, secret_values
 from vitto_jupyter.workspace.base import Kernels, Terminals, Workspace
-from vitto_jupyter.workspace.jupyter_documents import JupyterDocuments
-from vitto_jupyter.workspace.jupyter_search import local_search
+from vitto_jupyter.workspace.documents.jupyter_documents import JupyterDocuments
 from vitto_jupyter.workspace.local_git import LocalGit
 from vitto_jupyter.workspace.memory import memory_workspace
-from vitto_jupyter.workspace.runs import Runs
+from vitto_jupyter.workspace.runs.runs import Runs
+from vitto_jupyter.workspace.search.jupyter_search import local_search
 
 
 def workspace_of(

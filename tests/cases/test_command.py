@@ -17,7 +17,7 @@ from .conftest import Place
 CASES = Cases(
     "command",
     covered={
-        "S-069": "tests/integration/workspace/test_terminals.py::"
+        "S-069": "tests/integration/workspace/terminals/test_terminals.py::"
         "test_half_a_line_of_the_user_is_not_run",
     },
 )

@@ -19,8 +19,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 CASES = Cases(
     "kernel",
     covered={
-        "S-249": "tests/integration/workspace/test_kernels.py::test_variables_without_a_trace",
-        "S-253": "tests/integration/workspace/test_kernels.py::test_input_without_anybody_is_an_error_at_once",
+        "S-249": "tests/integration/workspace/kernels/test_kernels.py::"
+        "test_variables_without_a_trace",
+        "S-253": "tests/integration/workspace/kernels/test_kernels.py::"
+        "test_input_without_anybody_is_an_error_at_once",
     },
     later={
         "S-251": "asks, as every run does; that the card names the file comes with earned trust",

@@ -43,11 +43,11 @@ STARTS = "tests/integration/http/test_sessions.py::"
 LOOP = "tests/unit/agent/test_loop_faults.py::"
 FAULTS = "tests/integration/providers/test_anthropic_faults.py::"
 STRICT = "tests/integration/agent/test_turns_on_a_strict_server.py::"
-FILES = "tests/integration/workspace/test_jupyter_documents.py::"
+FILES = "tests/integration/workspace/documents/test_jupyter_documents.py::"
 CODEC = "tests/unit/workspace/test_text_codec.py::"
-KERNELS = "tests/integration/workspace/test_kernels.py::"
-TERMINALS = "tests/integration/workspace/test_terminals.py::"
-NOTEBOOKS = "tests/unit/workspace/test_notebook_edit.py::"
+KERNELS = "tests/integration/workspace/kernels/test_kernels.py::"
+TERMINALS = "tests/integration/workspace/terminals/test_terminals.py::"
+NOTEBOOKS = "tests/unit/workspace/notebooks/test_notebook_edit.py::"
 CASES = Cases(
     "reliability",
     covered={
@@ -55,7 +55,7 @@ CASES = Cases(
         "R-02": f"{STRICT}test_after_a_crash_between_call_and_result "
         f"{SESSIONS}test_a_turn_cut_by_a_crash_is_marked_and_its_question_void",
         "R-03": f"{SESSIONS}test_results_survive_a_clean_restart_unchanged",
-        "R-04": "tests/integration/workspace/test_save_journal.py::"
+        "R-04": "tests/integration/workspace/documents/test_save_journal.py::"
         "test_a_killed_save_leaves_the_old_or_the_new_text",
         "R-07": f"{EVENTS}test_reconnecting_after_each_event_loses_and_repeats_nothing "
         f"{EVENTS}test_reconnecting_while_the_turn_runs_loses_and_repeats_nothing",
@@ -93,8 +93,8 @@ CASES = Cases(
         "tests/cases/test_notebook.py::huge_output",
         "R-43": "labextension/tests/hosts/documents.test.ts::"
         "edits_are_planned_in_order,_each_seeing_the_ones_before "
-        "tests/unit/workspace/test_live.py::test_a_conflict_in_the_page_changes_nothing_anywhere",
-        "R-44": "tests/unit/workspace/test_live.py::"
+        "tests/unit/workspace/documents/test_live.py::test_a_conflict_in_the_page_changes_nothing_anywhere",
+        "R-44": "tests/unit/workspace/documents/test_live.py::"
         "test_unsaved_changes_in_a_silent_page_are_never_overwritten "
         "tests/e2e/test_first_light.py::"
         "test_unsaved_work_of_the_user_survives_an_edit_and_a_run",

@@ -33,8 +33,8 @@ from vitto_jupyter.workspace.base import (
     SetOutput,
     revision_of,
 )
-from vitto_jupyter.workspace.jupyter_documents import JupyterDocuments
-from vitto_jupyter.workspace.live import LiveDocuments
+from vitto_jupyter.workspace.documents.jupyter_documents import JupyterDocuments
+from vitto_jupyter.workspace.documents.live import LiveDocuments
 from vitto_jupyter.workspace.memory import MemoryDocuments
 
 N, T = "work/n.ipynb", "work/a.py"

@@ -12,7 +12,7 @@ from real_workspace import Changes, real_kernels
 from vitto_jupyter.errors import KernelUnavailable
 from vitto_jupyter.workspace.base import AddOutput, Execution, Kernels, OutputChange
 from vitto_jupyter.workspace.memory import MemoryKernels, python_evaluator
-from vitto_jupyter.workspace.output_fold import fold_output
+from vitto_jupyter.workspace.notebooks.output_fold import fold_output
 
 
 @pytest.fixture(params=["memory", "jupyter"])

@@ -11,8 +11,8 @@ from real_workspace import real_terminals
 
 from vitto_jupyter.errors import ToolError
 from vitto_jupyter.workspace.base import CommandResult, Terminals
-from vitto_jupyter.workspace.jupyter_terminals import JupyterTerminals
 from vitto_jupyter.workspace.memory import MemoryTerminals
+from vitto_jupyter.workspace.terminals.jupyter_terminals import JupyterTerminals
 
 ANSWERS = {
     "echo hi": "hi\n",

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from nbformat.validator import get_validator
 from notebook_strategies import Written, notebooks, sources
 
-from vitto_jupyter.workspace import notebook_json
 from vitto_jupyter.workspace.base import (
     AddOutput,
     BeginRun,
@@ -27,8 +26,9 @@ from vitto_jupyter.workspace.base import (
     ReplaceSource,
     SourceEdit,
 )
-from vitto_jupyter.workspace.notebook_edit import EditedNotebook, apply_edits
-from vitto_jupyter.workspace.output_fold import OpenRuns, split_edits
+from vitto_jupyter.workspace.notebooks import notebook_json
+from vitto_jupyter.workspace.notebooks.notebook_edit import EditedNotebook, apply_edits
+from vitto_jupyter.workspace.notebooks.output_fold import OpenRuns, split_edits
 
 bounded = settings(
     derandomize=True,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbformat.validator import get_validator
 
-from vitto_jupyter.workspace.notebook_schema import first_problem
+from vitto_jupyter.workspace.notebooks.notebook_schema import first_problem
 
 BUNDLE = {"text/plain": "x", "text/html": ["a\n", "b"], "application/json": {"a": [1]}}
 OUTPUTS = [

@@ -35,7 +35,7 @@ from vitto_jupyter.workspace.base import (
     ReplaceSource,
     RunEdit,
 )
-from vitto_jupyter.workspace.live import LiveDocuments
+from vitto_jupyter.workspace.documents.live import LiveDocuments
 from vitto_jupyter.workspace.memory import MemoryDocuments, notebook_of
 
 N = "n.ipynb"

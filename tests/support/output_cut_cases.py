@@ -8,7 +8,13 @@ from dataclasses import asdict
 from typing import Any
 
 from vitto_jupyter.workspace.base import Output
-from vitto_jupyter.workspace.output_cut import LIMITS, Cut, Limits, OutputCutter, output_part
+from vitto_jupyter.workspace.notebooks.output_cut import (
+    LIMITS,
+    Cut,
+    Limits,
+    OutputCutter,
+    output_part,
+)
 
 SMALL = Limits(Cut(60, 8, 4), 150, Cut(20, 5, 2), 12)
 NO_ERRORS = "x" * 30 + "\n" + "y" * 50

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from vitto_jupyter.workspace.base import RunEdit, Seen
-from vitto_jupyter.workspace.jupyter_kernels import JupyterKernels
-from vitto_jupyter.workspace.jupyter_terminals import JupyterTerminals
+from vitto_jupyter.workspace.kernels.jupyter_kernels import JupyterKernels
+from vitto_jupyter.workspace.terminals.jupyter_terminals import JupyterTerminals
 
 
 async def until(reached: Callable[[], bool]) -> None:

@@ -15,7 +15,7 @@ from vitto_jupyter.errors import NotFound
 from vitto_jupyter.protocol.base import CallId, HostId
 from vitto_jupyter.protocol.requests import HeldDocument, HostAnswer, HostCall, RegisterHost
 from vitto_jupyter.services.hosts import Hosts
-from vitto_jupyter.workspace.output_cut import OutputCutter, output_part
+from vitto_jupyter.workspace.notebooks.output_cut import OutputCutter, output_part
 
 T = TypeVar("T")
 Store = Callable[[str, Any], Awaitable[None]]

@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from ..protocol.events import RunDetached, RunFinished
-from ..workspace.run_reports import OpenRun, RunNotice
-from ..workspace.runs import Runs
+from ..workspace.runs.run_reports import OpenRun, RunNotice
+from ..workspace.runs.runs import Runs
 from .open_session import OpenSession
 from .open_sessions import OpenSessions
 

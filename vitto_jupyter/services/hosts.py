@@ -24,7 +24,7 @@ from ..protocol.base import CallId, HostId, JsonObject, new_id
 from ..protocol.context import Diagnostic
 from ..protocol.requests import HeldDocument, HostAnswer, HostCall, HostCallsReply, RegisterHost
 from ..workspace.base import Seen
-from ..workspace.pages import PageGone, Unanswered
+from ..workspace.documents.pages import PageGone, Unanswered
 from ..workspace.paths import shown
 
 LIMIT_HOSTS = 50

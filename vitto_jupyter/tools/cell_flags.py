@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ..workspace.base import Cell, KernelInfo, Notebook
-from ..workspace.run_reports import LastRun
+from ..workspace.runs.run_reports import LastRun
 
 EDITED = "edited since its run"
 KERNEL_GONE = "outputs of a kernel that is gone"

@@ -16,7 +16,7 @@ from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import Cell, KernelInfo, Notebook
 from ..workspace.paths import name_of
-from ..workspace.run_reports import OpenRun, in_words
+from ..workspace.runs.run_reports import OpenRun, in_words
 from .base import Grant, Proposal, Tool, ToolContext, done, failed, read_proposal
 from .clipping import count_of
 from .run_view import run_result

@@ -11,7 +11,7 @@ from ..errors import ToolError
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import Cell, Notebook
-from ..workspace.run_reports import LastRun
+from ..workspace.runs.run_reports import LastRun
 from .base import Proposal, Tool, ToolContext, done, read_proposal
 from .cell_flags import NO_FLAGS, Flags, flags_of
 from .images import Images

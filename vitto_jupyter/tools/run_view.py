@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from ..protocol.tool import ToolResult
-from ..workspace.run_reports import CellRun, RunReport
+from ..workspace.runs.run_reports import CellRun, RunReport
 from .base import done, failed
 from .clipping import count_of
 from .images import Images

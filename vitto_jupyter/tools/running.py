@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from ..errors import KernelUnavailable
 from ..workspace.base import AddOutput, Cell, KernelSpec, Notebook, Question, RunEdit, TextSink
-from ..workspace.run_reports import RunReport
-from ..workspace.run_state import RunRequest
+from ..workspace.runs.run_reports import RunReport
+from ..workspace.runs.run_state import RunRequest
 from .base import ToolContext, nobody
 
 _PROGRESS_CHARS = 20_000

@@ -12,8 +12,8 @@ from ..errors import DeadlineExceeded, DocumentNotFound, ToolError
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import Documents, Entry, Workspace
-from ..workspace.local_search import LocalSearch
 from ..workspace.paths import api_path, shown
+from ..workspace.search.local_search import LocalSearch
 from .base import Proposal, Tool, ToolContext, done, failed, read_proposal
 from .clipping import count_of
 from .globs import Glob

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from ..errors import DeadlineExceeded, ToolError
 from ..policy.paths import is_secret
 from ..workspace.base import Entry, Workspace
-from ..workspace.local_search import LocalSearch
 from ..workspace.paths import is_notebook, parent_of
+from ..workspace.search.local_search import LocalSearch
 from .globs import Glob
 from .search_parts import BINARY, DocumentSearch
 from .walking import Ignores

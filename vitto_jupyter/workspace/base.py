@@ -15,8 +15,8 @@ from ..protocol.base import JsonObject
 from ..protocol.context import Diagnostic
 
 if TYPE_CHECKING:
-    from .local_search import LocalSearch
-    from .runs import Runs
+    from .runs.runs import Runs
+    from .search.local_search import LocalSearch
 
 Revision = NewType("Revision", str)
 CellType = Literal["code", "markdown", "raw"]

@@ -16,8 +16,8 @@ from .base import (
     Variable,
     Workspace,
 )
-from .memory_documents import MemoryDocuments, notebook_of
-from .memory_kernels import (
+from .documents.memory_documents import MemoryDocuments, notebook_of
+from .kernels.memory_kernels import (
     PYTHON,
     Answer,
     Evaluate,
@@ -28,7 +28,7 @@ from .memory_kernels import (
     stream,
 )
 from .paths import joined
-from .runs import Runs
+from .runs.runs import Runs
 
 __all__ = [
     "MemoryDocuments",

@@ -11,10 +11,10 @@ from tool_calls import ToolCalls
 
 from vitto_jupyter.settings import Settings
 from vitto_jupyter.workspace.base import Workspace
-from vitto_jupyter.workspace.jupyter_documents import JupyterDocuments
+from vitto_jupyter.workspace.documents.jupyter_documents import JupyterDocuments
 from vitto_jupyter.workspace.local_git import LocalGit
-from vitto_jupyter.workspace.output_spool import OutputSpool
-from vitto_jupyter.workspace.runs import Runs
+from vitto_jupyter.workspace.runs.output_spool import OutputSpool
+from vitto_jupyter.workspace.runs.runs import Runs
 
 
 @pytest.fixture

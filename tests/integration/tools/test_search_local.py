@@ -21,10 +21,10 @@ from tool_calls import ToolCalls
 
 from vitto_jupyter.settings import Settings
 from vitto_jupyter.workspace.base import Notebook, Seen, TextDocument
-from vitto_jupyter.workspace.jupyter_documents import JupyterDocuments
-from vitto_jupyter.workspace.jupyter_search import local_search
+from vitto_jupyter.workspace.documents.jupyter_documents import JupyterDocuments
 from vitto_jupyter.workspace.local_git import LocalGit
 from vitto_jupyter.workspace.memory import MemoryFrontEnds, memory_workspace, notebook_of
+from vitto_jupyter.workspace.search.jupyter_search import local_search
 
 
 class OpenDocuments(JupyterDocuments):

@@ -15,8 +15,8 @@ from vitto_jupyter.tools.base import done
 from vitto_jupyter.tools.toolset import Toolset
 from vitto_jupyter.workspace.base import Execution, Question
 from vitto_jupyter.workspace.memory import memory_workspace
-from vitto_jupyter.workspace.run_reports import OpenRun
-from vitto_jupyter.workspace.runs import RunRequest
+from vitto_jupyter.workspace.runs.run_reports import OpenRun
+from vitto_jupyter.workspace.runs.runs import RunRequest
 
 from .conftest import new_session, play, watching
 

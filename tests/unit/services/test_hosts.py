@@ -21,7 +21,7 @@ from vitto_jupyter.protocol.context import Diagnostic
 from vitto_jupyter.protocol.requests import HeldDocument, HostAnswer, HostCall, RegisterHost
 from vitto_jupyter.services.hosts import LIMIT_CALLS, LIMIT_HOSTS, Hosts, Patience
 from vitto_jupyter.testing.doubles import FakeClock
-from vitto_jupyter.workspace.pages import PageGone
+from vitto_jupyter.workspace.documents.pages import PageGone
 
 A, B = HostId("a"), HostId("b")
 QUICK = Patience(fetch_s=0.06, wake_s=0.02, again_s=4.0)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from vitto_jupyter.tools.cell_flags import flags_of, out_of_order
 from vitto_jupyter.workspace.base import Cell, KernelInfo, Revision
 from vitto_jupyter.workspace.memory import notebook_of, stream
-from vitto_jupyter.workspace.run_reports import LastRun
+from vitto_jupyter.workspace.runs.run_reports import LastRun
 
 KERNEL = KernelInfo("k", "python3", "idle", "n.ipynb", "2026-01-02T00:00:00Z")
 OUTPUTS = (stream("x"),)

@@ -19,7 +19,7 @@ from vitto_jupyter.workspace.memory import (
     result,
     stream,
 )
-from vitto_jupyter.workspace.runs import Runs
+from vitto_jupyter.workspace.runs.runs import Runs
 
 PATH = "n.ipynb"
 PYTHON = KernelSpec("python3", "Python 3", "python")

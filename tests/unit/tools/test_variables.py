@@ -10,7 +10,7 @@ from tool_calls import ToolCalls
 from vitto_jupyter.errors import ToolError
 from vitto_jupyter.workspace.base import KernelSpec, Variable
 from vitto_jupyter.workspace.memory import MemoryKernels, memory_workspace, notebook_of
-from vitto_jupyter.workspace.run_reports import OpenRun
+from vitto_jupyter.workspace.runs.run_reports import OpenRun
 
 PATH = "n.ipynb"
 R = KernelSpec("ir", "R", "R")

@@ -1,0 +1,1 @@
+"""Files and notebooks, where they live: in pages, in memory, behind the contents API."""

@@ -1,0 +1,1 @@
+"""Notebook files: their JSON, cells, edits and outputs. Pure."""

@@ -1,0 +1,1 @@
+"""Runs of cells, over documents and kernels."""

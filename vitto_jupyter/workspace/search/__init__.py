@@ -1,0 +1,1 @@
+"""Search over a local contents root with ripgrep."""

@@ -1,0 +1,1 @@
+"""Commands in terminals that the user can watch."""
