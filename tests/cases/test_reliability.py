@@ -87,7 +87,8 @@ CASES = Cases(
         f"{TERMINALS}test_a_terminal_closed_by_the_user_ends_the_command",
         "R-36": f"{TERMINALS}test_a_program_that_waits_for_input_is_ended_with_the_reason",
         "R-37": f"{TERMINALS}test_stop_ends_what_the_command_has_put_into_the_background",
-        "R-40": f"{NOTEBOOKS}test_an_edit_of_a_very_large_notebook_is_quick",
+        "R-40": "tests/unit/workspace/documents/test_big_notebooks.py::"
+        "test_one_of_ten_thousand_cells_is_edited_in_little_time",
         "R-41": f"{FILES}test_a_damaged_notebook_stays_as_it_is",
         "R-42": f"{NOTEBOOKS}test_untouched_text_keeps_its_bytes_however_it_is_written "
         "tests/cases/test_notebook.py::huge_output",

@@ -48,6 +48,7 @@ class OutputSpool:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="vitto-outputs")
         self._waiting_chars = 0
         self._made = 0
+        self._closed = False
 
     def of_cell(self, run_id: str, cell_id: str) -> CellOverflow:
         return CellOverflow(self, run_id, cell_id)
@@ -60,11 +61,15 @@ class OutputSpool:
         return await self._do(lambda: self._read(key, start, count))
 
     async def close(self) -> None:
-        """Write what was taken."""
-        await self._do(lambda: None)
-        self._worker.shutdown(wait=False)
+        """Write what was taken; what comes later is dropped."""
+        if not self._closed:
+            self._closed = True
+            await self._do(lambda: None)
+            self._worker.shutdown(wait=False)
 
     def take(self, key: tuple[str, str, int], text: str) -> None:
+        if self._closed:
+            return
         if self._waiting_chars > _LIMIT_WAITING_CHARS:
             self._worker.submit(self._close, key)
             return
@@ -74,7 +79,8 @@ class OutputSpool:
         written.add_done_callback(lambda _: self._written(len(text)))
 
     def drop(self, run_id: str, cell_id: str) -> None:
-        self._worker.submit(self._drop, run_id, cell_id)
+        if not self._closed:
+            self._worker.submit(self._drop, run_id, cell_id)
 
     def _written(self, chars: int) -> None:
         self._waiting_chars -= chars

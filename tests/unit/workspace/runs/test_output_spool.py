@@ -110,3 +110,12 @@ def test_what_is_taken_is_the_text_as_jupyter_would_show_it(end: str, pieces: li
         assert len(taken.text) == len(str(shown))
     if cut and not any(control in "".join(pieces) for control in "\r\b"):
         assert taken.text == shown
+
+
+async def test_closing_twice_and_output_after_it_are_harmless(tmp_path: Path) -> None:
+    spool = OutputSpool(tmp_path / "outputs")
+    await spool.close()
+    await spool.close()
+    spool.take(("run_1", "c1", 0), "too late")
+    spool.drop("run_1", "c1")
+    assert not (tmp_path / "outputs").exists()
