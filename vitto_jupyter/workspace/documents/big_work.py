@@ -1,4 +1,7 @@
-"""The requests to the process for big files, and what it does for them. Pickled both ways."""
+"""The requests to the process for big files, and what it does for them.
+
+Requests and answers are in the table of frame_values.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,22 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ...errors import NotText
-from ..base import Cell, Notebook, OutputPart, Revision
+from ..base import Cell, Notebook, Output, OutputPart, Revision
 from ..notebooks import notebook_json
 from ..notebooks.notebook_json import NotebookFile
 from ..notebooks.notebook_work import Change, Given, Part, changed, check_bases, part_of, viewed
 from ..paths import shown
 
-_ANSWER_CELLS = 100  # what is unpickled at once: about half a millisecond
-_ANSWER_CHARS = 300_000
+_ANSWER_ITEMS = 100  # what is decoded at once: about half a millisecond, or one
+_ANSWER_CHARS = 100_000  # as many as one field of an output may have
 PIECE_BYTES = 1_000_000
 _SETTLED_NS = 2_000_000_000  # a file changed just now may change again within one tick of its clock
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +72,28 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class MoreOutputs:
+    """The next outputs of the last cell answered before."""
+
+    outputs: tuple[Output, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadNotebook:
-    """Answers: the notebook without cells, then tuples of cells."""
+    """Answers: the notebook without cells, then tuples of cells and MoreOutputs."""
 
     place: Place
     given: Given
 
-    def answers(self, kept: Kept) -> Iterator[Notebook | tuple[Cell, ...]]:
+    def answers(self, kept: Kept) -> Iterator[Notebook | tuple[Cell, ...] | MoreOutputs]:
         notebook = viewed(kept.parsed(self.place), path=self.place.path, given=self.given)
         yield replace(notebook, cells=())
-        some: list[Cell] = []
-        chars = 0
-        for cell in notebook.cells:
-            some.append(cell)
-            chars += _chars_of(cell)
-            if len(some) == _ANSWER_CELLS or chars > _ANSWER_CHARS:
-                yield tuple(some)
-                some, chars = [], 0
-        yield tuple(some)
+        for cells in _in_pieces(notebook.cells, _chars_of):
+            if len(cells) > 1 or _chars_of(cells[0]) <= _ANSWER_CHARS:
+                yield cells
+                continue
+            yield (replace(cells[0], outputs=()),)
+            yield from map(MoreOutputs, _in_pieces(cells[0].outputs, _chars_of_output))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +184,34 @@ def utf8_pieces(content: bytes, limit_bytes: int = PIECE_BYTES) -> Iterator[byte
         at = end
 
 
+def _in_pieces(
+    items: Iterable[_Item], chars_of: Callable[[_Item], int]
+) -> Iterator[tuple[_Item, ...]]:
+    """The items in pieces within both limits, but for single items that are longer."""
+    some: list[_Item] = []
+    chars = 0
+    for item in items:
+        more = chars_of(item)
+        if some and (len(some) == _ANSWER_ITEMS or chars + more > _ANSWER_CHARS):
+            yield tuple(some)
+            some, chars = [], 0
+        some.append(item)
+        chars += more
+    if some:
+        yield tuple(some)
+
+
 def _chars_of(cell: Cell) -> int:
-    """About how much of it is pickled."""
+    """About how much of it is sent."""
     return len(cell.source) + sum(map(_chars_of_output, cell.outputs))
 
 
-def _chars_of_output(output: Mapping[str, Any]) -> int:
+def _chars_of_output(output: Output) -> int:
     data = output.get("data")
-    values = [*output.values(), *(data.values() if isinstance(data, dict) else ())]
+    traceback = output.get("traceback")
+    values = [
+        *output.values(),
+        *(data.values() if isinstance(data, dict) else ()),
+        *(traceback if isinstance(traceback, list) else ()),
+    ]
     return sum(len(value) for value in values if isinstance(value, str))

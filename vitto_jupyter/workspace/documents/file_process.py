@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
+from .frame_values import BadFrame, End
 from .frames import read_frame, write_frame
 
 IDLE_S = 60.0
@@ -25,7 +26,7 @@ class ProcessEnded(Exception):
 
 
 class Request(Protocol):
-    """Work to do. It and its answers are pickled; small answers keep the caller's loop quick."""
+    """Work to do. Small answers keep the caller's loop quick."""
 
     def answers(self, kept: Any) -> Iterator[Any]: ...
 
@@ -65,6 +66,9 @@ class FileProcess:
                 raise
             except (EOFError, BrokenPipeError) as err:
                 raise ProcessEnded(_words(await self._end())) from err
+            except BadFrame as err:
+                await self._end()
+                raise ProcessEnded(str(err)) from err
             finally:
                 self._idle = asyncio.get_running_loop().create_task(self._end_when_idle())
 
@@ -104,14 +108,11 @@ def _exchange(child: subprocess.Popen[bytes], request: Request) -> list[Any]:
     assert child.stdin is not None and child.stdout is not None
     write_frame(child.stdin, request)
     answers: list[Any] = []
-    while True:
-        kind, value = read_frame(child.stdout)
-        if kind == "answer":
-            answers.append(value)
-        elif value is None:
-            return answers
-        else:
-            raise value
+    while not isinstance(answer := read_frame(child.stdout), End):
+        answers.append(answer)
+    if answer.error is not None:
+        raise answer.error
+    return answers
 
 
 def _gone(child: subprocess.Popen[bytes]) -> int:

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from ...errors import ToolError, VittoError
 from .big_work import Kept
+from .frame_values import End
 from .frames import read_frame, write_frame
 
 _POLITENESS = 5  # what a person waits for goes first
@@ -28,13 +29,13 @@ def main() -> None:
             request = read_frame(sys.stdin.buffer)
         except EOFError:
             return
-        write_frame(replies, ("end", _answered(replies, request, kept)))
+        write_frame(replies, End(_answered(replies, request, kept)))
 
 
-def _answered(replies: BinaryIO, request: object, kept: Kept) -> Exception | None:
+def _answered(replies: BinaryIO, request: object, kept: Kept) -> VittoError | OSError | None:
     try:
         for answer in request.answers(kept):  # type: ignore[attr-defined]
-            write_frame(replies, ("answer", answer))
+            write_frame(replies, answer)
     except BrokenPipeError:
         raise
     except (MemoryError, RecursionError) as err:

@@ -10,11 +10,10 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from ...errors import EditConflict, ToolError, WriteFailed
-from ..base import Notebook, OutputPart, Revision
+from ..base import Cell, Notebook, OutputPart, Revision
 from ..notebooks.notebook_work import Change, Given, Part
 from ..paths import shown
 from .big_work import (
@@ -22,6 +21,7 @@ from .big_work import (
     CheckBases,
     Edited,
     EditNotebook,
+    MoreOutputs,
     Place,
     ReadNotebook,
     ReadPart,
@@ -52,8 +52,14 @@ class BigNotebooks:
         return None if os_path is None else Place(os_path, path)
 
     async def read(self, place: Place, given: Given) -> Notebook:
-        notebook, *cells = await self._ask(place, ReadNotebook(place, given))
-        return replace(notebook, cells=tuple(chain.from_iterable(cells)))
+        notebook, *pieces = await self._ask(place, ReadNotebook(place, given))
+        cells: list[Cell] = []
+        for piece in pieces:
+            if isinstance(piece, MoreOutputs):
+                cells[-1] = replace(cells[-1], outputs=cells[-1].outputs + piece.outputs)
+            else:
+                cells.extend(piece)
+        return replace(notebook, cells=tuple(cells))
 
     async def part(self, place: Place, part: Part, given: Given) -> OutputPart:
         (found,) = await self._ask(place, ReadPart(place, part, given))

@@ -145,6 +145,12 @@ def output_of(code: str, *arguments: str) -> str:
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60).stdout
 
 
+def saying_nonsense() -> subprocess.Popen[bytes]:
+    code = "import time; print('nonsense', flush=True); time.sleep(60)"
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe)
+
+
 # -- the same as small ones ----------------------------------------------------------------------
 
 
@@ -156,6 +162,23 @@ async def test_a_big_notebook_reads_as_a_small_one_does(
     assert found.cells[3].outputs[0]["cut"] == {"text": 300_000 // len(LINE) * len(LINE)}
     part = await documents.output_part(BIG, "c3", 0, field="text", start=len(LINE), count=18)
     assert (part.text, part.start) == (LINE, len(LINE))
+
+
+async def test_a_cell_with_more_outputs_than_one_answer_holds_reads_whole(
+    documents: JupyterDocuments, root: Path
+) -> None:
+    outputs = [
+        {"name": "stdout", "output_type": "stream", "text": f"{number}\n" + LINE * 3_000}
+        for number in range(60)
+    ]
+    notebook = json.loads((root / SMALL).read_bytes())
+    notebook["cells"][0]["outputs"] = outputs
+    notebook["cells"][1]["source"] = "lone \ud800, twice \ud83d"
+    (root / BIG).write_text(json.dumps(notebook))
+    assert (root / BIG).stat().st_size > BIG_BYTES
+    found = await documents.read_notebook(BIG)
+    assert found == directly((root / BIG).read_bytes())
+    assert len(found.cells[0].outputs) == 60 and found.cells[1].source.endswith("\ud83d")
 
 
 async def test_ten_thousand_cells_are_read_and_edited(root: Path) -> None:
@@ -374,6 +397,16 @@ async def test_a_reader_that_dies_is_told_and_replaced(
     assert process.pid not in (None, before)
 
 
+async def test_a_reader_that_talks_nonsense_is_ended_and_replaced(
+    big: BigNotebooks, process: FileProcess, root: Path
+) -> None:
+    stranger = process._child = saying_nonsense()
+    with pytest.raises(ToolError, match="reads big files wrote a frame") as caught:
+        await read(big)
+    assert caught.value.code == "read_failed" and not is_alive(stranger.pid)
+    assert await read(big) == directly((root / BIG).read_bytes())
+
+
 async def test_a_cancelled_read_leaves_nothing_behind(
     big: BigNotebooks, process: FileProcess, root: Path
 ) -> None:
@@ -438,7 +471,7 @@ async def test_json_that_is_nested_too_deeply_is_told_and_the_reader_goes_on(
     await read(big)
     pid = process.pid
     content = (root / BIG).read_bytes()
-    deep = b"[" * 700 + b"]" * 700
+    deep = b"[" * 2_000 + b"]" * 2_000
     data = b'{"output_type": "display_data", "metadata": {}, "data": {"application/json": ' + deep
     stream = content.index(b'"outputs": [') + len(b'"outputs": [')
     (root / BIG).write_bytes(content[:stream] + data + b"}}," + content[stream:])
