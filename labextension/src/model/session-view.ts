@@ -6,7 +6,6 @@ import type { ConnectionState } from '../client/transport';
 import type {
   AnyEvent,
   ErrorInfo,
-  RunState,
   StartTurn,
   ToolBlock,
   Transcript,
@@ -73,11 +72,6 @@ export function waitingCalls(transcript: Transcript): readonly ToolBlock[] {
       block.approval !== null &&
       block.approval.decision === null
   );
-}
-
-/** Runs of cells that go on though their tool call has ended. */
-export function goingOn(transcript: Transcript): readonly RunState[] {
-  return transcript.runs.filter(run => run.finished_at === null);
 }
 
 /** Fold events; what was under way and is now told by an event is dropped. */

@@ -91,6 +91,10 @@ describe('a run that goes on after its call', () => {
     expect(screen.getByRole('group', { name: 'Status' }).textContent).toBe(
       'The agent has stopped. Still running: sleep 100'
     );
+    await shown.play(trail.later(now => now.runEnds('a', 'interrupted')));
+    expect(screen.getByRole('group', { name: 'Status' }).textContent).toBe(
+      'The agent has stopped. Still running: sleep 100'
+    );
   });
 
   it('is in the text of the transcript', async () => {

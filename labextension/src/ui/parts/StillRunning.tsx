@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 
 import { useUi } from '../context';
-import { goingOn, type SessionView } from '../../model/session-view';
+import type { SessionView } from '../../model/session-view';
 import { useInterrupt } from '../runs/use-interrupt';
 import { Icon } from './Icon';
 
@@ -35,10 +35,9 @@ export function StillRunning({ session }: { session: SessionView }) {
   );
 }
 
-/** What a stop has left at work and has no line of its own as a run. */
+/** What a stop has left at work and has no line of its own as a run, ended or not. */
 export function unseenRunning({ stillRunning, transcript }: SessionView): readonly string[] {
-  const runs = goingOn(transcript);
-  return stillRunning.filter(name => !runs.some(({ path }) => name.includes(path)));
+  return stillRunning.filter(name => !transcript.runs.some(({ path }) => name.includes(path)));
 }
 
 type Translate = (text: string, ...args: readonly string[]) => string;
