@@ -6,7 +6,7 @@ text would be dear.
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from .frame_values import BadFrame, decode, encode
 
@@ -14,7 +14,7 @@ _VALUE, _BYTES = b"v", b"b"
 _LENGTH_BYTES = 8
 
 
-def write_frame(pipe: BinaryIO, value: Any) -> None:
+def write_frame(pipe: IO[bytes], value: Any) -> None:
     """
     Raises:
         BadFrame, RecursionError: as `encode`; nothing was written.
@@ -25,7 +25,7 @@ def write_frame(pipe: BinaryIO, value: Any) -> None:
     pipe.flush()
 
 
-def read_frame(pipe: BinaryIO) -> Any:
+def read_frame(pipe: IO[bytes]) -> Any:
     """
     Raises:
         EOFError: the other side has ended.
@@ -39,7 +39,7 @@ def read_frame(pipe: BinaryIO) -> Any:
     return content if kind == _BYTES else decode(content)
 
 
-def _exactly(pipe: BinaryIO, count: int) -> bytes:
+def _exactly(pipe: IO[bytes], count: int) -> bytes:
     content = pipe.read(count)
     if len(content) < count:
         raise EOFError
