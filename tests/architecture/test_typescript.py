@@ -26,7 +26,7 @@ class Rule:
 
 RULES = {
     "protocol": Rule((), frozenset({"protocol"})),
-    "diff": Rule((), frozenset({"diff"})),
+    "diff": Rule(("node-diff3",), frozenset({"diff"})),
     "client": Rule(("@noble/hashes",), frozenset({"client", "model", "protocol"})),
     "model": Rule((), frozenset({"client", "model", "protocol"})),
     "ui": Rule(("react", "react-dom"), frozenset({"client", "model", "protocol", "ui"})),
