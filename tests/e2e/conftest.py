@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +164,31 @@ class Desk:
 
     def saved(self, name: str) -> dict[str, Any]:
         return json.loads((self.lab.root / self.folder / name).read_text())
+
+    def stored(
+        self, name: str, fits: Callable[[list[dict[str, Any]]], bool]
+    ) -> list[dict[str, Any]]:
+        """The cells of the file, once they fit: it may be written a moment later."""
+        cells: list[dict[str, Any]] = []
+        for _ in range(300):
+            try:
+                cells = self.saved(name)["cells"]
+            except json.JSONDecodeError:  # in the middle of a write
+                cells = []
+            if cells and fits(cells):
+                return cells
+            self.page.wait_for_timeout(100)
+        raise AssertionError(f"the file never became so: {json.dumps(cells)[:3000]}")
+
+    def type_into(self, index: int, text: str) -> None:
+        """At the end of a cell, as a person does; leaves the cell in edit mode."""
+        self.page.keyboard.press("Escape")
+        self.cells.nth(index).click()
+        self.page.keyboard.press("Escape")
+        self.page.keyboard.press("Enter")
+        expect(self.page.locator(".jp-Notebook.jp-mod-editMode")).to_be_visible()
+        self.page.keyboard.press("ControlOrMeta+End")
+        self.page.keyboard.type(text)
 
 
 @pytest.hookimpl(wrapper=True)

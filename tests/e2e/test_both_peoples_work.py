@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,15 +22,8 @@ def edit(cell_id: str, source: str) -> dict[str, Any]:
     return call("edit_cell", {"cell_id": cell_id, "source": source})
 
 
-def type_into(desk: Any, index: int, text: str) -> None:
-    """At the end of a cell, as a person does; leaves the cell in edit mode."""
-    desk.page.keyboard.press("Escape")
-    desk.cells.nth(index).click()
-    desk.page.keyboard.press("Escape")
-    desk.page.keyboard.press("Enter")
-    expect(desk.page.locator(".jp-Notebook.jp-mod-editMode")).to_be_visible()
-    desk.page.keyboard.press("ControlOrMeta+End")
-    desk.page.keyboard.type(text)
+def sources(cells: list[dict[str, Any]]) -> list[str]:
+    return ["".join(cell["source"]) for cell in cells]
 
 
 def save(desk: Any) -> None:
@@ -40,20 +31,6 @@ def save(desk: Any) -> None:
     desk.page.wait_for_function(
         "() => jupyterapp.shell.currentWidget.context.model.dirty === false"
     )
-
-
-def stored(desk: Any, fits: Callable[[list[str]], bool]) -> list[str]:
-    """The sources of the file, once they fit: it may be written a moment later."""
-    sources: list[str] = []
-    for _ in range(200):
-        try:
-            sources = ["".join(cell["source"]) for cell in desk.saved(NAME)["cells"]]
-        except json.JSONDecodeError:  # in the middle of a write
-            sources = []
-        if sources and fits(sources):
-            return sources
-        desk.page.wait_for_timeout(100)
-    raise AssertionError(f"the file never became what was expected: {sources}")
 
 
 def no_dialog(desk: Any) -> None:
@@ -75,23 +52,23 @@ def test_typing_and_edits_of_the_agent_do_not_disturb_each_other(
     desk = desk_on(server, files=FILES).open(NAME)
     other = desk_on(server).open(NAME) if kind == "two tabs" else None
     desk.page.bring_to_front()
-    type_into(desk, 0, "  # mine")
+    desk.type_into(0, "  # mine")
     desk.ask("Change b, then check my notes.")
     expect(desk.card).to_contain_text("b = 3")
-    type_into(desk, 2, ": typed by hand")
+    desk.type_into(2, ": typed by hand")
     desk.button("Allow").click()
     expect(desk.card).to_contain_text("Checked")
     refused = next(text for text in map(last_user_text, api.calls()) if "has changed since" in text)
     assert "typed by hand" in refused
-    type_into(desk, 1, "  # and more")
+    desk.type_into(1, "  # and more")
     expect(desk.page.locator(".jp-Notebook.jp-mod-editMode")).to_be_visible()
     desk.button("Allow").click()
     desk.finished()
-    type_into(desk, 0, ", all mine")
+    desk.type_into(0, ", all mine")
     no_dialog(desk)
     save(desk)
     wanted = ["a = 1  # mine, all mine", "b = 3  # and more", "# Notes: typed by hand. Checked."]
-    assert stored(desk, lambda sources: sources == wanted) == wanted
+    desk.stored(NAME, lambda cells: sources(cells) == wanted)
     no_dialog(desk)
     if other is not None:
         other.page.bring_to_front()
@@ -109,7 +86,7 @@ def test_a_page_that_closes_in_mid_call_loses_nothing(desk_on: Any, lab: Lab, sc
     """The answer never comes: the server looks what became of the edit, and says it."""
     api = script(read(), edit("c2", "b = 3"), read(), say("Looked."))
     desk = desk_on(lab, files=FILES).open(NAME)
-    type_into(desk, 0, "  # mine")
+    desk.type_into(0, "  # mine")
     save(desk)
     desk.ask("Change b.")
     expect(desk.card).to_contain_text("b = 3")
@@ -126,9 +103,9 @@ def test_a_page_that_closes_in_mid_call_loses_nothing(desk_on: Any, lab: Lab, sc
     desk.page.goto("about:blank")
     watcher.finished()
     told = last_user_text(api.calls()[-1])
-    sources = ["".join(cell["source"]) for cell in watcher.saved(NAME)["cells"]]
-    assert sources[0] == "a = 1  # mine"
-    assert ("b = 3" in told) == (sources[1] == "b = 3")
+    first, second, _ = sources(watcher.saved(NAME)["cells"])
+    assert first == "a = 1  # mine"
+    assert ("b = 3" in told) == (second == "b = 3")
     assert api.rejected() == []
 
 
@@ -151,16 +128,16 @@ def test_a_file_changed_on_disk_meanwhile_is_merged_with_what_the_user_typed(
         say("Done."),
     )
     desk = desk_on(lab, files=FILES).open(NAME)
-    type_into(desk, 0, "  # mine")
+    desk.type_into(0, "  # mine")
     desk.ask("Change both.")
     desk.button("Allow").click()
     expect(desk.card).to_contain_text("a = 5")
     expect(desk.cells.nth(1)).to_contain_text("from disk")
     desk.button("Allow").click()
     desk.finished()
-    type_into(desk, 2, " by hand")
+    desk.type_into(2, " by hand")
     save(desk)
     no_dialog(desk)
     wanted = ["a = 5  # mine", "b = 2  # from disk", "# Notes by hand"]
-    assert stored(desk, lambda sources: sources == wanted) == wanted
+    desk.stored(NAME, lambda cells: sources(cells) == wanted)
     desk.shot("both-changed-on-disk")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,20 +44,6 @@ def text_of(cell: dict[str, Any]) -> str:
     )
 
 
-def stored(desk: Any, fits: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-    """The cells of the file, once they fit."""
-    cells: list[dict[str, Any]] = []
-    for _ in range(300):
-        try:
-            cells = desk.saved(NAME)["cells"]
-        except json.JSONDecodeError:  # in the middle of a write
-            cells = []
-        if cells and fits(cells):
-            return cells
-        desk.page.wait_for_timeout(100)
-    raise AssertionError(f"the file never became what was expected: {json.dumps(cells)[:3000]}")
-
-
 def said(api: Any) -> str:
     """What the model was told last."""
     return last_user_text(api.calls()[-1])
@@ -93,7 +78,7 @@ def test_rich_outputs_are_right_in_page_file_and_model(desk_on: Any, lab: Lab, s
         expect(desk.cells.nth(index).locator(".jp-InputPrompt")).to_contain_text(f"[{index + 1}]")
     desk.shot("rich-outputs")
     # the file
-    cells = stored(desk, lambda cells: cells[6]["execution_count"] == 7)
+    cells = desk.stored(NAME, lambda cells: cells[6]["execution_count"] == 7)
     assert text_of(cells[0]).count("%|") == 1 and "\r" not in text_of(cells[0])
     assert "image/png" in cells[1]["outputs"][0]["data"]
     assert "text/html" in cells[2]["outputs"][0]["data"]
@@ -123,7 +108,7 @@ def test_a_flood_of_output_is_bounded_everywhere_and_readable_in_parts(
     desk.button("Allow").click()
     expect(desk.vitto.locator(".vitto-turn-end")).to_have_count(1, timeout=120_000)
     expect(output(desk, 0)).to_contain_text("flood over")
-    cells = stored(desk, lambda cells: "flood over" in text_of(cells[0]))
+    cells = desk.stored(NAME, lambda cells: "flood over" in text_of(cells[0]))
     assert len(text_of(cells[0])) < 2_000_000
     results = [last_user_text(request) for request in api.calls()[1:]]
     assert len(results[0]) < 60_000 and "flood over" in results[0] and "read_output" in results[0]
@@ -140,7 +125,7 @@ def test_the_first_error_ends_the_run_and_the_rest_is_not_run(
     desk.button("Allow").click()
     desk.finished()
     expect(output(desk, 1)).to_contain_text("KeyError")
-    cells = stored(desk, lambda cells: cells[1]["execution_count"] == 2)
+    cells = desk.stored(NAME, lambda cells: cells[1]["execution_count"] == 2)
     assert cells[1]["outputs"][0]["ename"] == "KeyError"
     assert cells[2]["execution_count"] is None and cells[2]["outputs"] == []
     told = said(api)
@@ -169,7 +154,7 @@ def test_input_asks_the_user_in_the_side_bar(desk_on: Any, lab: Lab, script: Any
     expect(question).to_have_count(0)
     expect(output(desk, 0)).to_contain_text("Your name? Bob")
     expect(output(desk, 0)).to_contain_text("Hello Bob 11")
-    cells = stored(desk, lambda cells: "Hello Bob 11" in text_of(cells[0]))
+    cells = desk.stored(NAME, lambda cells: "Hello Bob 11" in text_of(cells[0]))
     assert "sesame" not in json.dumps(cells)
     assert "Hello Bob 11" in said(api)
     data = Path(lab.home) / "data" / "vitto"
@@ -224,7 +209,7 @@ def test_a_long_cell_hands_back_a_handle_and_its_end_arrives_later(
     desk.shot("detached-run")
     desk.page.goto("about:blank")
     (lab.root / desk.folder / "go").write_text("")
-    cells = stored(desk, lambda cells: "went on" in text_of(cells[0]))
+    cells = desk.stored(NAME, lambda cells: "went on" in text_of(cells[0]))
     assert text_of(cells[0]) == "begun\nwent on\n"
     assert cells[0]["execution_count"] == 1
     desk.open(NAME)
@@ -245,7 +230,7 @@ def test_a_run_without_any_page_is_in_the_file_and_shows_when_it_is_opened(
     body = {"prompt": "Run it.", "context": {"path": f"{desk.folder}/{NAME}"}}
     lab.request("POST", f"vitto/api/sessions/{session_id}/turns", body)
     approve(lab, session_id)
-    cells = stored(desk, lambda cells: cells[1]["execution_count"] == 2)
+    cells = desk.stored(NAME, lambda cells: cells[1]["execution_count"] == 2)
     assert text_of(cells[0]) == "one\n"
     desk.open(NAME)
     expect(output(desk, 0)).to_contain_text("one")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import Any
 
 from lab import Lab, notebook
@@ -17,30 +15,6 @@ SLOW = "import time\nfor i in range(60):\n    print('tick', i, flush=True)\n    
 
 def read() -> dict[str, Any]:
     return call("read_notebook", {}, "I read it.")
-
-
-def type_into(desk: Any, index: int, text: str) -> None:
-    """At the end of a cell, as a person does."""
-    desk.cells.nth(index).click()
-    desk.page.keyboard.press("Escape")
-    desk.page.keyboard.press("Enter")
-    expect(desk.page.locator(".jp-Notebook.jp-mod-editMode")).to_be_visible()
-    desk.page.keyboard.press("ControlOrMeta+End")
-    desk.page.keyboard.type(text)
-
-
-def stored(desk: Any, fits: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-    """The cells of the file when they fit; the server stores a moment after each change."""
-    cells: list[dict[str, Any]] = []
-    for _ in range(300):
-        try:
-            cells = desk.saved(NAME)["cells"]
-        except json.JSONDecodeError:  # in the middle of a write
-            cells = []
-        if cells and fits(cells):
-            return cells
-        desk.page.wait_for_timeout(100)
-    raise AssertionError(f"the file never became what was expected: {cells}")
 
 
 def source(cell: dict[str, Any]) -> str:
@@ -67,13 +41,13 @@ def test_both_peoples_work_is_in_the_file_and_nothing_is_doubled(
         say("Changed."),
     )
     desk = desk_on(shared_lab, files=FILES).open(NAME)
-    type_into(desk, 2, " typed by hand")
+    desk.type_into(2, " typed by hand")
     desk.ask("Add more.")
     desk.button("Allow").click()
     desk.finished()
-    type_into(desk, 2, " and more")
+    desk.type_into(2, " and more")
     expect(desk.page.locator(".jp-Dialog")).to_have_count(0)
-    cells = stored(desk, lambda cells: "and more" in source(cells[2]))
+    cells = desk.stored(NAME, lambda cells: "and more" in source(cells[2]))
     assert [source(cell) for cell in cells] == ["a = 1", "a + 41", "# Notes typed by hand and more"]
     assert [output["output_type"] for output in cells[1]["outputs"]] == ["error"]
     assert cells[1]["execution_count"] == 1
@@ -89,7 +63,7 @@ def test_of_two_tabs_one_acts_and_both_show_it(desk_on: Any, shared_lab: Lab, sc
     )
     first = desk_on(shared_lab, files=FILES).open(NAME)
     second = desk_on(shared_lab).open(NAME)
-    type_into(second, 2, " from the second tab")
+    second.type_into(2, " from the second tab")
     first.ask("Insert one.")
     first.button("Allow").click()
     expect(first.card).to_contain_text("cell 1")
@@ -99,7 +73,7 @@ def test_of_two_tabs_one_acts_and_both_show_it(desk_on: Any, shared_lab: Lab, sc
         expect(desk.cells).to_have_count(4)
         expect(desk.cells.nth(3)).to_contain_text("from the second tab")
         expect(desk.page.locator(".jp-Dialog")).to_have_count(0)
-    cells = stored(first, lambda cells: len(cells) == 4 and cells[0]["execution_count"] == 2)
+    cells = first.stored(NAME, lambda cells: len(cells) == 4 and cells[0]["execution_count"] == 2)
     assert source(cells[1]) == "print(a)"
     assert len(cells[1]["outputs"]) == 1
 
@@ -113,7 +87,7 @@ def test_a_run_goes_on_when_the_page_closes_and_is_complete_in_the_file(
     desk.button("Allow").click()
     expect(desk.cells.nth(0)).to_contain_text("tick 3")
     desk.page.goto("about:blank")
-    cells = stored(desk, lambda cells: "tick 59" in printed(cells[0]))
+    cells = desk.stored(NAME, lambda cells: "tick 59" in printed(cells[0]))
     assert ticks(cells[0]) == ALL_TICKS
     desk.open(NAME)
     expect(desk.cells.nth(0)).to_contain_text("tick 59")
@@ -139,14 +113,14 @@ def test_an_edit_just_after_the_page_closed_keeps_what_was_typed_last(
     watcher.vitto.get_by_role("button", name="Sessions").click()
     watcher.vitto.get_by_text("Add more.").first.click()
     expect(watcher.card).to_contain_text("a + 41")
-    type_into(desk, 2, " typed at the last moment")
+    desk.type_into(2, " typed at the last moment")
     desk.page.goto("about:blank")
     watcher.button("Allow").click()
     watcher.finished()
-    stored(watcher, lambda cells: source(cells[1]) == "a + 41")
+    watcher.stored(NAME, lambda cells: source(cells[1]) == "a + 41")
     desk.open(NAME)
     expect(desk.cells.nth(1)).to_contain_text("a + 41")
     # the last letters may never have left the page; what did is kept
     expect(desk.cells.nth(2)).to_contain_text("typed at")
-    cells = stored(desk, lambda cells: "typed at" in source(cells[2]))
+    cells = desk.stored(NAME, lambda cells: "typed at" in source(cells[2]))
     assert [source(cell) for cell in cells[:2]] == ["a = 1", "a + 41"]
