@@ -96,6 +96,7 @@ class TurnWork:
             )
 
         mask = Mask(self._secrets())
+        session.seen.mask = mask.text
         changes = mask.text(await _changes(bench.workspace, session))
         followed = FollowedSink(sink, bench.workspace.documents.follow_disk)
         turn = run_turn(

@@ -5,7 +5,7 @@ One per session, kept from turn to turn; imported by tools and services.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from ..workspace.base import Revision
@@ -25,7 +25,7 @@ class Seen(MutableMapping[str, Revision]):
     Beside them the texts that were seen, as many as fit into LIMIT_CHARS (the oldest go first,
     their revisions stay), and per notebook the ids of its cells in their order. `versions` is
     what told cheaply, when last looked at, that a file holds what was seen. `edition` counts
-    changes.
+    changes. `mask` takes out of texts what no model may see and no file may keep.
     """
 
     def __init__(self) -> None:
@@ -35,6 +35,7 @@ class Seen(MutableMapping[str, Revision]):
         self._orders: dict[str, tuple[str, ...]] = {}
         self.versions: dict[str, tuple[str, int | None] | None] = {}
         self.edition = 0
+        self.mask: Callable[[str], str] = str
 
     def __getitem__(self, key: str) -> Revision:
         return self._revisions[key]
@@ -64,6 +65,7 @@ class Seen(MutableMapping[str, Revision]):
         self[key] = revision
         if len(text) > LIMIT_CHARS:
             return
+        text = self.mask(text)
         self._texts[key] = text
         self._chars += len(text)
         while self._chars > LIMIT_CHARS:

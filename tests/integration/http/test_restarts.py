@@ -15,10 +15,11 @@ from typing import Any
 
 import httpx
 import pytest
-from lab import free_port
+from lab import RTC_SERVER, free_port
 
 from .conftest import TOKEN, environment
 
+EXTENSIONS = {"vitto_jupyter": True, "jupyterlab": False}
 PROMPT = "Say hello, then list what you see."
 
 
@@ -72,7 +73,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             f"--port={port}",
             f"--IdentityProvider.token={TOKEN}",
             f"--ServerApp.root_dir={tmp_path / 'root'}",
-            "--ServerApp.jpserver_extensions={'vitto_jupyter': True, 'jupyterlab': False}",
+            f"--ServerApp.jpserver_extensions={RTC_SERVER | EXTENSIONS}",
         ]
         with open(log, "wb") as out:
             process = subprocess.Popen(command, env={**clean, **home}, stdout=out, stderr=out)

@@ -80,3 +80,11 @@ def test_all_of_it_survives_as_json() -> None:
 def test_something_else_is_refused(value: Any) -> None:
     with pytest.raises(ValueError):
         Seen.from_json(value)
+
+
+def test_a_text_is_kept_without_what_the_mask_takes_out() -> None:
+    seen = Seen()
+    seen.mask = lambda text: text.replace("sesame", "[KEY is hidden]")
+    seen.note("a.py", Revision("r1"), "key = 'sesame'")
+    assert seen.text("a.py") == "key = '[KEY is hidden]'"
+    assert "sesame" not in str(seen.to_json())
