@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ SOURCE_CHARS = 30_000
 OUTLINE_COUNT = 100
 _FIRST_LINE_CHARS = 80
 _REASON_CHARS = 500
+_MUCH_CHARS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def outline(look: Look | Notebook, *, start: int = 1, count: int = OUTLINE_COUNT
             break
         lines.append(line)
         shown.append(cell)
+        _give_way(cell)
     following = start + len(shown)
     rest = len(every) - following + 1
     if rest > 0:
@@ -91,6 +94,13 @@ def outline(look: Look | Notebook, *, start: int = 1, count: int = OUTLINE_COUNT
     elif not shown and every:
         lines.append(f"[the last cell is cell {len(every)}]")
     return View("\n".join(lines), whole=tuple(cell for cell in shown if _fits_outline(cell)))
+
+
+def _give_way(cell: Cell) -> None:
+    """After a cell with much to look through: the views of big notebooks are made in a thread,
+    and the server's own thread would otherwise wait 5 ms for the interpreter again and again."""
+    if len(cell.outputs) and outputs_chars(cell.outputs) > _MUCH_CHARS:
+        time.sleep(0.0001)
 
 
 def outline_line(cell: Cell, flags: Mapping[str, Sequence[str]]) -> str:
