@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -81,7 +82,13 @@ class TurnWork:
         conversation = await session.conversation(system=system_prompt(), tools=tools.specs)
         if toolset is not None and toolset.specs != conversation.tools:
             return failure(TOOLS_CHANGED)
-        context = await bench.read_context(body.context.path)
+        mask = Mask(self._secrets())
+        session.seen.mask = mask.text
+        # side by side: each may ask the page
+        context, news = await asyncio.gather(
+            bench.read_context(body.context.path), _changes(bench.workspace, session)
+        )
+        changes = changes_text(mask.text(news))
         # the notebook in front of the user, else the one that the session is about
         notebook_path = _notebook_in(body.context.path) or session.record.notebook_path
 
@@ -95,13 +102,12 @@ class TurnWork:
                 session_id=session.record.session_id,
             )
 
-        mask = Mask(self._secrets())
-        session.seen.mask = mask.text
-        changes = mask.text(await _changes(bench.workspace, session))
         followed = FollowedSink(sink, bench.workspace.documents.follow_disk)
         turn = run_turn(
             conversation=conversation,
-            prompt=prompt_blocks(body.prompt, body.attachments, changes=changes_text(changes)),
+            prompt=prompt_blocks(
+                body.prompt, body.attachments, changes=changes_text(mask.text(changes))
+            ),
             context=context_text(body.context, context),
             provider=choice.provider,
             model=choice.model,
