@@ -105,9 +105,7 @@ class TurnWork:
         followed = FollowedSink(sink, bench.workspace.documents.follow_disk)
         turn = run_turn(
             conversation=conversation,
-            prompt=prompt_blocks(
-                body.prompt, body.attachments, changes=changes_text(mask.text(changes))
-            ),
+            prompt=prompt_blocks(body.prompt, body.attachments, changes=changes),
             context=context_text(body.context, context),
             provider=choice.provider,
             model=choice.model,
