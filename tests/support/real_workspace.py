@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -58,6 +60,7 @@ async def real_kernels(root: Path, *, blocking: bool = False) -> AsyncIterator[R
     specs = KernelSpecManager()
     # without a folder of its own it writes connection files into the working folder
     runtime = tempfile.mkdtemp(prefix="vitto-kernels-")
+    specs.kernel_dirs.insert(0, _bash_spec(Path(runtime) / "specs"))
     manager = getattr(kernelmanager, kind)(
         root_dir=str(root), kernel_spec_manager=specs, connection_dir=runtime
     )
@@ -73,6 +76,15 @@ async def real_kernels(root: Path, *, blocking: bool = False) -> AsyncIterator[R
         for kernel_id in manager.list_kernel_ids():
             await manager.shutdown_kernel(kernel_id, now=True)
         shutil.rmtree(runtime, ignore_errors=True)
+
+
+def _bash_spec(folder: Path) -> str:
+    """A folder with the spec of a kernel that is not Python: its package installs none."""
+    (folder / "bash").mkdir(parents=True)
+    argv = [sys.executable, "-m", "bash_kernel", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "Bash", "language": "bash", "env": {"PS1": "$"}}
+    (folder / "bash" / "kernel.json").write_text(json.dumps(spec))
+    return str(folder)
 
 
 class NoPages:
