@@ -26,6 +26,7 @@ from .output_widgets import OutputWidgets
 _log = logging.getLogger(__name__)
 
 _WATCH_EVERY_S = 0.5
+_INTERRUPT_AGAIN_S = (1.0, 2.0, 4.0)
 _LOST_IDLE_S = 10.0  # zmq drops messages of a kernel that floods: the idle status may be lost
 _ASK_EVERY_S = 1.5  # a subscription is there after 0.2 s
 _SHUTDOWN_S = 15.0
@@ -254,8 +255,6 @@ class KernelLink:
 
     async def _ask(self, run: KernelRun, content: dict[str, Any]) -> None:
         """Put an `input()` to the user; who will not answer interrupts the code."""
-        from jupyter_core.utils import ensure_async
-
         secret = bool(content.get("password"))
         question = Question(str(content.get("prompt", "")), secret=secret)
         try:
@@ -266,14 +265,25 @@ class KernelLink:
         if run.state is not None:
             return
         if answer is None:
-            self.note_interrupt()
-            await ensure_async(self._kernel.interrupt_kernel())
+            await self._interrupt_input()
             return
         shown = f"{question.prompt}{_SECRET if secret else answer}\n"
         if run.collector is not None:
             run.collector.handle("stream", {"name": "stdin", "text": shown})
         run.changed.set()
         self._channels.send("stdin", self._channels.message("input_reply", {"value": answer}))
+
+    async def _interrupt_input(self) -> None:
+        """Once more while nothing comes of it: a kernel that just begins to wait can miss it."""
+        from jupyter_core.utils import ensure_async
+
+        for wait_s in _INTERRUPT_AGAIN_S:
+            heard = self._last_iopub
+            self.note_interrupt()
+            await ensure_async(self._kernel.interrupt_kernel())
+            await asyncio.sleep(wait_s)  # cancelled when the run ends
+            if self._last_iopub != heard:
+                return
 
     def _finish_if_answered(self, run: KernelRun) -> None:
         # A restart interrupts first: the reply then looks like an error of the code.
