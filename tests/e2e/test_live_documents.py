@@ -86,8 +86,9 @@ def person(desk_on: Any, lab: Lab) -> Person:
 
 def ready(person: Person) -> Person:
     person.sees("first = 1", "second = 2", "# Notes")
+    # JupyterLab writes what the kernel says of its language into the notebook: a change to save
     person.page.wait_for_function(
-        f"() => {CONTEXT}.sessionContext.session?.kernel?.info !== undefined"
+        f"() => {CONTEXT}.model.getMetadata('language_info')?.version !== undefined"
     )
     person.save()
     return person
