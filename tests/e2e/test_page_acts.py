@@ -72,8 +72,9 @@ class AsServer:
 @pytest.fixture
 def server(desk_on: Any, lab: Lab) -> AsServer:
     desk = desk_on(lab, files={NAME: notebook("1", "2", "3", "4")}).open(NAME)
+    # JupyterLab writes what the kernel says of its language into the notebook: a change to save
     desk.page.wait_for_function(
-        "() => jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.info !== undefined"
+        f"() => {MODEL}.getMetadata('language_info')?.version !== undefined"
     )
     return AsServer(desk)
 
