@@ -84,7 +84,7 @@ class Desk:
         self.folder = folder
         self.problems: list[str] = []
         page.on("console", self._listen)
-        page.on("pageerror", lambda error: self._note(str(error)))
+        page.on("pageerror", lambda error: self._note(error.stack or str(error)))
 
     def _listen(self, message: Any) -> None:
         text = f"{message.text} ({message.location.get('url', '')})"
