@@ -82,9 +82,11 @@ class RoomFiles(ContentsFiles):
         """The shared document of the file, of jupyter_ydoc's kind; None without one."""
         apps = self._server.extension_manager.extension_apps.get(_EXTENSION)
         ids = self._server.web_app.settings.get("file_id_manager")
+        if not apps or ids is None:
+            return None
         path = await self._checked(api_path(path))
         # asking by path would give every file an id; only those with a room have one already
-        if not apps or ids is None or ids.get_id(path) is None:
+        if ids.get_id(path) is None:
             return None
         kind, form = ("notebook", "json") if is_notebook(path) else ("file", "text")
         return await next(iter(apps)).get_document(
