@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 
 import { useUi } from '../context';
 import type { SessionView } from '../../model/session-view';
+import { InterruptButton } from '../runs/InterruptButton';
 import { useInterrupt } from '../runs/use-interrupt';
 import { Icon } from './Icon';
 
@@ -22,14 +23,7 @@ export function StillRunning({ session }: { session: SessionView }) {
         {typeof interrupt === 'object' && <span> · {interrupt.failed}</span>}
       </span>
       {path && (interrupt !== 'sent' || state === 'busy') && (
-        <button
-          type="button"
-          className="vitto-button"
-          disabled={interrupt === 'asked'}
-          onClick={() => void act()}
-        >
-          {t('Interrupt kernel')}
-        </button>
+        <InterruptButton interrupt={interrupt} act={act} />
       )}
     </div>
   );

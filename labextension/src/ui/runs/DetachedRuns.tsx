@@ -6,6 +6,7 @@ import { PartsView } from '../parts/PartsView';
 import type { RunState, ToolBlock } from '../../protocol/types';
 import { STATE_ICONS } from '../turn/RowState';
 import { callOf, runBegan, runPhrase, stateOf } from '../words/runs';
+import { InterruptButton } from './InterruptButton';
 import { useInterrupt } from './use-interrupt';
 
 export function DetachedRuns() {
@@ -48,14 +49,7 @@ function OpenRun({ run, call }: Props) {
         {interrupt === 'sent' && <span className="vitto-quiet"> · {t('interrupt sent')}</span>}
         {typeof interrupt === 'object' && <span> · {interrupt.failed}</span>}
       </span>
-      <button
-        type="button"
-        className="vitto-button"
-        disabled={interrupt === 'asked'}
-        onClick={() => void act()}
-      >
-        {t('Interrupt kernel')}
-      </button>
+      <InterruptButton interrupt={interrupt} act={act} />
     </li>
   );
 }
