@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .agent.guard import secret_values
-from .protocol.context import WorkspaceContext
 from .providers.base import Provider
 from .services.client_tools import ClientTools
 from .services.clock import SystemClock
@@ -110,7 +109,6 @@ class Composition:
 
     @cached_property
     def _workbench(self) -> Workbench:
-        from .tools.context import workspace_context
         from .tools.toolset import builtin_toolset
         from .workspace.base import Workspace
         from .workspace.local_git import LocalGit
@@ -127,10 +125,7 @@ class Composition:
             search=local_search(self._server.contents_manager, private=self.settings.data_dir),
         )
 
-        async def read_context(path: str | None) -> WorkspaceContext:
-            return await workspace_context(workspace, path)
-
-        return Workbench(workspace, builtin_toolset(), read_context)
+        return Workbench(workspace, builtin_toolset())
 
     @cached_property
     def _files(self) -> JupyterDocuments:

@@ -1,8 +1,9 @@
 """What the agent's work costs Jupyter: the round trip of a kernel message through the same server.
 
-Beside each other in one run: an idle server, 20 streaming turns, and these with a 100 MB
-notebook being read again and again. Server, kernel, readers and this client are processes of
-their own; with fewer processors than that they also wait for each other's time.
+Beside each other in one run: an idle server, the same beside a process that only parses a 100 MB
+notebook (a floor), 20 streaming turns, and these with that notebook being read again and again.
+Server, kernel, readers and this client are processes of their own; with fewer processors than
+that they also wait for each other's time.
 
 pytest --bench tests/bench/test_kernel_latency.py -s
 """
@@ -117,6 +118,8 @@ async def test_round_trip_of_a_kernel_message_beside_the_agents_work(
         ):
             await round_trip_ms(connection)
             rows.append(await row_of("idle", connection))
+            with process("parse", str(tmp_path / "root" / busy_server.BIG)):
+                rows.append(await row_of("idle, 100 MB parsed beside", connection))
             talking = [await start_turn(client, "talk") for _ in range(TURNS)]
             with process("read", base, *talking):
                 rows.append(await row_of(f"{TURNS} turns", connection))

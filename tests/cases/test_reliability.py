@@ -301,12 +301,7 @@ def manager_on(data_dir: Path, provider: ScriptedProvider, root: str = "/root") 
     workspace = memory_workspace()
 
     async def workbench() -> Workbench:
-        return Workbench(workspace, Toolset(()), read_context)
-
-    async def read_context(path: str | None) -> Any:
-        from vitto_jupyter.tools.context import workspace_context
-
-        return await workspace_context(workspace, path)
+        return Workbench(workspace, Toolset(()))
 
     return SessionManager(
         settings=settings,

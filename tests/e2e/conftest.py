@@ -112,6 +112,8 @@ class Desk:
     def ready(self) -> None:
         self.page.wait_for_function("() => window.jupyterapp !== undefined")
         self.page.evaluate("async () => { await jupyterapp.started; await jupyterapp.restored; }")
+        # A theme that changes while it fades out makes JupyterLab take it away twice: an error.
+        expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
     def reload(self) -> None:
         self.page.reload()
@@ -122,6 +124,11 @@ class Desk:
             "([id, args]) => { void jupyterapp.commands.execute(id, args); }",
             [command_id, args or {}],
         )
+
+    def said(self) -> str:
+        """What the side bar and open dialogs show, as text."""
+        shown = self.page.locator(".vitto-app, .jp-Dialog")
+        return "\n--\n".join(shown.all_inner_texts())
 
     # -- the side bar -----------------------------------------------------------------------
 
@@ -225,6 +232,7 @@ def desk_on(request: pytest.FixtureRequest, browser: Browser, folder: str) -> It
     for number, desk in enumerate(opened):
         if request.node.stash.get(FAILED, False):
             desk.shot(f"failed-{folder}-{number}")
+            print(f"-- page {number} when the test failed:", desk.said(), sep="\n")
     problems = [problem for desk in opened for problem in desk.problems]
     for desk in opened:
         desk.page.context.close()

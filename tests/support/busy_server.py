@@ -2,6 +2,7 @@
 
 python busy_server.py serve FOLDER      prints the address of the server, runs until it is ended
 python busy_server.py read ADDRESS ID…  reads the events of these sessions, prints "." per tool
+python busy_server.py parse FILE        parses a notebook again and again, beside the server
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from http_server import TOKEN, environment, jupyter_servers
 
 from vitto_jupyter.providers.base import Availability, ModelInfo, ModelRequest, Piece, TextPiece
 from vitto_jupyter.providers.scripted import ScriptedProvider, call
+from vitto_jupyter.workspace.notebooks import notebook_json
 
 DELTAS_PER_S = 30
 BIG = "big.ipynb"
@@ -77,6 +79,13 @@ async def _read_one(client: httpx.AsyncClient, session_id: str) -> None:
                 print(".", end="", flush=True)
 
 
+def parse(file: Path) -> None:
+    while True:
+        notebook_json.parse(file.read_bytes(), name=file.name)
+
+
 if __name__ == "__main__":
     action, target, *rest = sys.argv[1:]
+    if action == "parse":
+        parse(Path(target))
     asyncio.run(serve(Path(target)) if action == "serve" else read(target, rest))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jupyter_server.auth.decorator import authorized
 from tornado.web import authenticated
 
+from ..tools.context import workspace_context
 from ..workspace.paths import api_path
 from .base import VittoHandler
 
@@ -16,4 +17,4 @@ class ContextHandler(VittoHandler):
         path = self.query("path")
         checked = api_path(path) if path else None
         bench = await self.services.workbench()
-        self.reply(200, await bench.read_context(checked))
+        self.reply(200, await workspace_context(bench.workspace, checked))

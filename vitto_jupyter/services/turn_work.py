@@ -16,15 +16,15 @@ from ..agent.ports import Clock, EventSink
 from ..agent.prompts import system_prompt
 from ..errors import Conflict, ProviderError
 from ..policy.paths import below
-from ..protocol.context import WorkspaceContext
 from ..protocol.events import Event, ToolFinished, ToolRequested
 from ..protocol.requests import StartTurn
 from ..settings import Settings
 from ..tools.base import ToolContext
 from ..tools.changes import changes_since_seen
+from ..tools.context import workspace_context
 from ..tools.run_news import run_news
 from ..tools.toolset import Toolset
-from ..workspace.base import TextSink, Workspace
+from ..workspace.base import Notebook, TextSink, Workspace
 from .open_session import OpenSession
 from .provider_choice import Choice
 from .turns import TurnApprover, TurnAsker, TurnSink
@@ -42,7 +42,6 @@ class Workbench:
 
     workspace: Workspace
     toolset: Toolset
-    read_context: Callable[[str | None], Awaitable[WorkspaceContext]]
 
 
 class TurnWork:
@@ -85,9 +84,12 @@ class TurnWork:
         mask = Mask(self._secrets())
         session.seen.mask = mask.text
         # side by side: each may ask the page
+        read = SharedReads(bench.workspace.documents.read_notebook)
         context, news = await asyncio.gather(
-            bench.read_context(body.context.path), _changes(bench.workspace, session)
+            workspace_context(bench.workspace, body.context.path, read=read),
+            _changes(bench.workspace, session, read),
         )
+        read.close()
         changes = changes_text(mask.text(news))
         # the notebook in front of the user, else the one that the session is about
         notebook_path = _notebook_in(body.context.path) or session.record.notebook_path
@@ -143,9 +145,27 @@ class FollowedSink:
             self._follow_disk()
 
 
-async def _changes(workspace: Workspace, session: OpenSession) -> str:
+class SharedReads:
+    """Reads of notebooks by several readers at one moment: each notebook is read once."""
+
+    def __init__(self, read: Callable[[str], Awaitable[Notebook]]) -> None:
+        self._read = read
+        self._reads: dict[str, asyncio.Future[Notebook]] = {}
+
+    async def __call__(self, path: str) -> Notebook:
+        if path not in self._reads:
+            self._reads[path] = asyncio.ensure_future(self._read(path))
+        return await asyncio.shield(self._reads[path])
+
+    def close(self) -> None:
+        """End reads that nobody waits for any more."""
+        for read in self._reads.values():
+            read.cancel()
+
+
+async def _changes(workspace: Workspace, session: OpenSession, read: SharedReads) -> str:
     """What others changed since the last turn, and how runs ended that it left behind."""
-    changes = await changes_since_seen(workspace, session.seen)
+    changes = await changes_since_seen(workspace, session.seen, read=read)
     news = await run_news(workspace, session.record.session_id)
     return "\n".join(filter(None, (changes, news)))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from ..errors import DocumentNotFound, ToolError
@@ -27,14 +28,21 @@ _log = logging.getLogger(__name__)
 
 
 async def changes_since_seen(
-    workspace: Workspace, seen: Seen, *, deadline_s: float = DEADLINE_S
+    workspace: Workspace,
+    seen: Seen,
+    *,
+    read: Callable[[str], Awaitable[Notebook]] | None = None,
+    deadline_s: float = DEADLINE_S,
 ) -> str:
     """What others changed in the documents that the model has seen; "" when nothing.
 
     What is shown whole counts as seen from now on; the rest does not. Documents that cannot be
     looked at in time, or at all, are left out.
+
+    Args:
+        read: Reads a notebook, when others read it at the same time.
     """
-    note = _Note(workspace, seen)
+    note = _Note(workspace, seen, read or workspace.documents.read_notebook)
     looks = [asyncio.create_task(note.look_at(path)) for path in seen.documents()[:LIMIT_DOCUMENTS]]
     if not looks:
         return ""
@@ -59,8 +67,11 @@ class _Change:
 class _Note:
     """The lines of the note so far; `seen` follows what they show."""
 
-    def __init__(self, workspace: Workspace, seen: Seen) -> None:
+    def __init__(
+        self, workspace: Workspace, seen: Seen, read: Callable[[str], Awaitable[Notebook]]
+    ) -> None:
         self._workspace = workspace
+        self._read = read
         self._documents = workspace.documents
         self._seen = seen
         self._chars = 0
@@ -72,7 +83,7 @@ class _Note:
             if version is not None and version == self._seen.versions.get(path):
                 return
             if is_notebook(path):
-                self._notebook(await self._documents.read_notebook(path))
+                self._notebook(await self._read(path))
             else:
                 await self._file(path)
         except DocumentNotFound:

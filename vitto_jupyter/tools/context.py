@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
+
 from ..errors import ToolError
 from ..protocol.base import Wire
 from ..protocol.context import NotebookState, WorkspaceContext
 from ..protocol.tool import ToolResult
-from ..workspace.base import Workspace
+from ..workspace.base import Notebook, Workspace
 from ..workspace.paths import is_notebook
 from .base import Proposal, Tool, ToolContext, done, read_proposal
 from .clipping import count_of
@@ -19,26 +22,42 @@ class GetContext(Wire):
     pass
 
 
-async def workspace_context(workspace: Workspace, path: str | None) -> WorkspaceContext:
-    """What the agent would see now; `path` is the document in front, None when unknown."""
+async def workspace_context(
+    workspace: Workspace,
+    path: str | None,
+    *,
+    read: Callable[[str], Awaitable[Notebook]] | None = None,
+) -> WorkspaceContext:
+    """What the agent would see now.
+
+    Args:
+        path: The document in front, None when unknown.
+        read: Reads a notebook, when others read it at the same time.
+    """
     seen = workspace.front_ends.seen()
     active = path or seen.active_path
+    notebook, branch = await asyncio.gather(
+        _notebook_state(workspace, active, read or workspace.documents.read_notebook),
+        workspace.git.branch(active or ""),
+    )
     return WorkspaceContext(
         root=workspace.root,
         path=active,
-        notebook=await _notebook_state(workspace, active),
-        git_branch=await workspace.git.branch(active or ""),
+        notebook=notebook,
+        git_branch=branch,
         problems=len(seen.diagnostics),
         diagnostics=seen.diagnostics,
     )
 
 
-async def _notebook_state(workspace: Workspace, path: str | None) -> NotebookState | None:
+async def _notebook_state(
+    workspace: Workspace, path: str | None, read: Callable[[str], Awaitable[Notebook]]
+) -> NotebookState | None:
     """None also when the notebook cannot be read: context never fails."""
     if path is None or not is_notebook(path):
         return None
     try:
-        notebook = await workspace.documents.read_notebook(path)
+        notebook = await read(path)
         kernel = await workspace.kernels.find(path)
     except ToolError:
         return None

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from vitto_jupyter.protocol.context import WorkspaceContext
 from vitto_jupyter.protocol.events import EVENT, AnyEvent
 from vitto_jupyter.protocol.fold import fold_all
 from vitto_jupyter.protocol.requests import CreateSession, StartTurn
@@ -60,12 +59,7 @@ class Home:
         return manager
 
     async def workbench(self) -> Workbench:
-        return Workbench(self.workspace, self.toolset, self.read_context)
-
-    async def read_context(self, path: str | None) -> WorkspaceContext:
-        return WorkspaceContext(
-            root=self.root, path=path, notebook=None, git_branch=None, problems=0
-        )
+        return Workbench(self.workspace, self.toolset)
 
     def folder(self, session_id: str) -> Path:
         return self.data_dir / "sessions" / session_id

@@ -32,7 +32,7 @@ class Limits:
     """`early` holds until the outputs of the notebook, as cut, reach `early_chars`; then `late`."""
 
     early: Cut = Cut(100_000, 20_000, 50)
-    early_chars: int = 4_000_000
+    early_chars: int = 1_000_000
     late: Cut = Cut(4_000, 1_500, 2)
     error_line_chars: int = 400
 

@@ -24,7 +24,7 @@ export interface Limits {
 
 export const LIMITS: Limits = {
   early: { over_chars: 100_000, keep_chars: 20_000, error_lines: 50 },
-  early_chars: 4_000_000,
+  early_chars: 1_000_000,
   late: { over_chars: 4_000, keep_chars: 1_500, error_lines: 2 },
   error_line_chars: 400
 };
