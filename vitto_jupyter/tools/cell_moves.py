@@ -14,8 +14,9 @@ from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import Cell, MoveCells, Notebook
 from ..workspace.paths import name_of
+from ..workspace.plain_text import clip_line
 from .base import Grant, Proposal, Tool, ToolContext, done, failed, read_proposal
-from .clipping import clip_line, count_of
+from .clipping import count_of
 from .notebook_view import first_line, outline
 from .targets import cell_name, cell_of, changed_outline, notebook_path, open_notebook
 

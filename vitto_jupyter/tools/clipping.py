@@ -1,13 +1,9 @@
-"""Making text fit: terminal codes removed, long text cut, telling lines kept. Pure."""
+"""Making text fit: long text cut, telling lines kept. Pure."""
 
 from __future__ import annotations
 
-import re
+from ..workspace.plain_text import clip_line, find_word
 
-_ANSI = re.compile(
-    r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|\[[0-?]*[ -/]*[@-~]|[PX^_][^\x1b]*\x1b\\|[@-Z\\-_])"
-)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # Lines with these words survive a cut, the first ones before the others. Words and no pattern:
 # texts are anybody's and long, and looking for words is a hundred times as fast.
 _PROBLEMS = ("error", "exception", "traceback", "fatal", "failed", "killed", "segmentation fault")
@@ -19,14 +15,6 @@ _CUT_LINE_CHARS = 1_500
 _LAP_CHARS = 24
 # Lines that are read by number: a longer one counts as several.
 WRAP_CHARS = 2_000
-
-
-def plain(text: str) -> str:
-    """`text` as a reader would see it: no terminal codes, progress bars in their last state."""
-    text = _ANSI.sub("", text).replace("\r\n", "\n")
-    if "\r" in text:
-        text = "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n"))
-    return _CONTROL.sub("", text)
 
 
 def clip(text: str, limit: int, *, total: int = 0, rest: str = "") -> str:
@@ -81,11 +69,6 @@ def _tail_start(text: str, wanted: int) -> int:
     return at + 1 if at >= 0 else first
 
 
-def clip_line(text: str, limit: int) -> str:
-    """`text` cut at the end."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
 def around(line: str, at: int, limit: int = _LINE_CHARS) -> str:
     """About `limit` characters of `line` around position `at`."""
     if len(line) <= limit:
@@ -108,12 +91,6 @@ def _kept_lines(text: str, *, most: int) -> list[str]:
     if progress is not None:
         kept.setdefault(progress, clip_line(lines[progress], _LINE_CHARS))
     return [kept[at].strip() for at in sorted(kept)]
-
-
-def find_word(line: str, words: tuple[str, ...]) -> int:
-    """The 1-based position of the first of `words` (in lower case) that is there, else 0."""
-    low = line.lower()
-    return next((at + 1 for word in words if (at := low.find(word)) >= 0), 0)
 
 
 def _is_progress(line: str) -> bool:

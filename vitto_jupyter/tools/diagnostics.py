@@ -10,9 +10,10 @@ from ..protocol.context import Diagnostic
 from ..protocol.tool import ToolResult
 from ..workspace.base import Notebook
 from ..workspace.paths import is_notebook
+from ..workspace.plain_text import clip_line
 from .base import Proposal, Tool, ToolContext, done, read_proposal
 from .checking import CellProblem, Problem, check_cells, check_file
-from .clipping import clip_line, count_of
+from .clipping import count_of
 from .python_cells import python_cells
 from .targets import file_path, open_notebook, read_document
 

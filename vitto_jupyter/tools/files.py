@@ -12,8 +12,8 @@ from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import TextDocument
 from ..workspace.paths import is_notebook, parent_of, shown
+from ..workspace.plain_text import clip_line
 from .base import Proposal, Tool, ToolContext, done, read_proposal
-from .clipping import clip_line
 from .notebooks import view_notebook
 from .secrets import holds_secrets, without_values
 from .spans import normalised, unified

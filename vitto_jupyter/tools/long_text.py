@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from ..errors import ToolError
-from .clipping import WRAP_CHARS, clip_line, plain
+from ..workspace.plain_text import clip_line, plain
+from .clipping import WRAP_CHARS
 from .matching import LiteralMatcher, Matcher, matcher_for
 
 PAGE_CHARS = 20_000

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..workspace.base import Cell, Notebook
+from ..workspace.notebooks.failures import silent_failures
+from ..workspace.plain_text import clip_line, plain
 from .cell_flags import NO_FLAGS, Flags
-from .clipping import clip, clip_line, count_of, plain
+from .clipping import clip, count_of
 from .images import Images
 from .output_view import (
     OUTPUT_CHARS,
@@ -17,7 +19,6 @@ from .output_view import (
     outputs_chars,
     outputs_text,
     place_of,
-    silent_failures,
 )
 
 WHOLE_CHARS = 8_000
@@ -116,7 +117,8 @@ def outline_line(cell: Cell, flags: Mapping[str, Sequence[str]]) -> str:
 
 def cell_flags(cell: Cell, flags: Mapping[str, Sequence[str]]) -> list[str]:
     """What the reader should be wary of in this cell."""
-    return [*flags.get(cell.cell_id, ()), *silent_failures(cell.outputs)]
+    failed = silent_failures(cell.outputs) if cell.failures is None else cell.failures
+    return [*flags.get(cell.cell_id, ()), *failed]
 
 
 def _output_facts(cell: Cell) -> list[str]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from ..protocol.base import JsonObject
 from ..workspace.base import Output
-from .clipping import clip, clip_line, count_of, plain
-from .failures import failures
+from ..workspace.plain_text import clip_line, plain
+from .clipping import clip, count_of
 from .html_text import html_text
 from .images import MEDIA_TYPES, Images
 
@@ -179,14 +179,6 @@ def error_of(outputs: Sequence[Output]) -> str:
         if output.get("output_type") == "error":
             return plain(f"{output.get('ename', '')}: {output.get('evalue', '')}")
     return ""
-
-
-def silent_failures(outputs: Sequence[Output]) -> list[str]:
-    """What failed although nothing was raised, with the line that tells so."""
-    if error_of(outputs):
-        return []
-    streams = [output for output in outputs if output.get("output_type") == "stream"]
-    return failures(plain("\n".join(joined(output.get("text")) for output in streams)))
 
 
 def text_field(output: Output) -> str:

@@ -12,8 +12,9 @@ from ..errors import DocumentNotFound, ToolError
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import Cell, Output, OutputPart
+from ..workspace.plain_text import clip_line
 from .base import Proposal, Tool, ToolContext, done, read_proposal
-from .clipping import clip_line, count_of
+from .clipping import count_of
 from .html_text import html_text
 from .images import Images
 from .long_text import LongText, matches_in, page_of

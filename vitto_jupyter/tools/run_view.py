@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from ..protocol.tool import ToolResult
+from ..workspace.notebooks.failures import silent_failures
 from ..workspace.runs.run_reports import CellRun, RunReport
 from .base import done, failed
 from .clipping import count_of
@@ -16,7 +17,6 @@ from .output_view import (
     Place,
     error_of,
     outputs_text,
-    silent_failures,
 )
 from .targets import cell_name
 

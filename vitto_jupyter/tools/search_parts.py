@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from ..errors import DeadlineExceeded, ToolError
 from ..workspace.base import Cell, Documents, Entry
 from ..workspace.paths import is_notebook
+from ..workspace.plain_text import clip_line, plain
 from ..workspace.search.local_search import LocalSearch
-from .clipping import clip_line, plain
 from .matching import MAX_LINE_CHARS, Matcher
 from .secrets import holds_secrets
 from .targets import cell_name

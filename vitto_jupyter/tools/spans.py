@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from ..errors import EditConflict
 from ..protocol.base import Wire
-from .clipping import clip, clip_line
+from ..workspace.plain_text import clip_line
+from .clipping import clip
 from .near_spans import near_replacement
 
 _COMPARED_LINES = 3000

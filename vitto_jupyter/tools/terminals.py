@@ -14,8 +14,9 @@ from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import CommandResult
 from ..workspace.paths import api_path, shown
+from ..workspace.plain_text import plain
 from .base import Grant, Proposal, Tool, ToolContext, done, failed
-from .clipping import clip, plain
+from .clipping import clip
 from .run_view import seconds_of
 from .running import Progress
 

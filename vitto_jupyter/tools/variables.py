@@ -8,8 +8,9 @@ from ..errors import KernelUnavailable, ToolError
 from ..protocol.base import Wire
 from ..protocol.tool import ToolResult
 from ..workspace.base import KernelInfo, Variable
+from ..workspace.plain_text import clip_line, plain
 from .base import Proposal, Tool, ToolContext, done, read_proposal
-from .clipping import clip, clip_line, plain
+from .clipping import clip
 from .targets import notebook_path
 
 _VARIABLES_CHARS = 12_000

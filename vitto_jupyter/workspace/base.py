@@ -67,7 +67,8 @@ class Cell:
 
     `edited_since_run`: its outputs are of an earlier source; `kernel_gone`: they are of a kernel
     that was restarted or ended. Both None when whoever was asked cannot know. `ran_at` is when
-    the notebook says that the cell ran (ISO 8601), "" when it does not.
+    the notebook says that the cell ran (ISO 8601), "" when it does not. `failures` is what failed
+    without an exception, as `silent_failures` finds it; None when nobody has looked.
     """
 
     cell_id: str
@@ -79,6 +80,7 @@ class Cell:
     edited_since_run: bool | None = None
     kernel_gone: bool | None = None
     ran_at: str = ""
+    failures: tuple[str, ...] | None = field(default=None, compare=False)  # told by the outputs
 
     @property
     def revision(self) -> Revision:

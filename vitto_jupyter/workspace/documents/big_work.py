@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from ...errors import NotText
 from ..base import Cell, Notebook, Output, OutputPart, Revision
 from ..notebooks import notebook_json
+from ..notebooks.failures import silent_failures
 from ..notebooks.notebook_json import NotebookFile
 from ..notebooks.notebook_work import Change, Given, Part, changed, check_bases, part_of, viewed
 from ..paths import shown
@@ -88,7 +89,12 @@ class ReadNotebook:
     def answers(self, kept: Kept) -> Iterator[Notebook | tuple[Cell, ...] | MoreOutputs]:
         notebook = viewed(kept.parsed(self.place), path=self.place.path, given=self.given)
         yield replace(notebook, cells=())
-        for cells in _in_pieces(notebook.cells, _chars_of):
+        # looked for here: for the server much text costs other work of its time
+        looked_at = [
+            replace(cell, failures=tuple(silent_failures(cell.outputs))) if cell.outputs else cell
+            for cell in notebook.cells
+        ]
+        for cells in _in_pieces(looked_at, _chars_of):
             if len(cells) > 1 or _chars_of(cells[0]) <= _ANSWER_CHARS:
                 yield cells
                 continue

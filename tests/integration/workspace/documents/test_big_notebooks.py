@@ -22,6 +22,7 @@ from jupyter_server.services.contents.largefilemanager import (
 )
 
 from vitto_jupyter.errors import EditConflict, PathRefused, ToolError, WriteFailed
+from vitto_jupyter.tools.notebook_view import outline
 from vitto_jupyter.workspace.base import (
     AddOutput,
     BeginRun,
@@ -162,6 +163,19 @@ async def test_a_big_notebook_reads_as_a_small_one_does(
     assert found.cells[3].outputs[0]["cut"] == {"text": 300_000 // len(LINE) * len(LINE)}
     part = await documents.output_part(BIG, "c3", 0, field="text", start=len(LINE), count=18)
     assert (part.text, part.start) == (LINE, len(LINE))
+
+
+async def test_failures_without_an_exception_are_looked_for_by_the_reader(
+    documents: JupyterDocuments, root: Path
+) -> None:
+    notebook = json.loads((root / BIG).read_bytes())
+    failed = "ERROR: No matching distribution found for panda"
+    notebook["cells"][1]["outputs"][0]["text"] += f"{failed}\n"
+    (root / BIG).write_text(json.dumps(notebook))
+    found = await documents.read_notebook(BIG)
+    assert found.cells[0].failures == ()
+    assert found.cells[1].failures == (f"pip install failed without an exception: {failed}",)
+    assert "FLAG pip install failed" in outline(found).text
 
 
 async def test_a_cell_with_more_outputs_than_one_answer_holds_reads_whole(

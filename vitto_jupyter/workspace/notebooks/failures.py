@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from .clipping import clip_line, find_word
+from ..base import Output
+from ..plain_text import clip_line, find_word, plain
 
 _LINE_CHARS = 300
 _LONGEST_LINE = 4_000
@@ -76,6 +77,14 @@ _WORDS = (
 )  # fmt: skip
 
 
+def silent_failures(outputs: Sequence[Output]) -> list[str]:
+    """What failed in a cell although nothing was raised, with the line that tells so."""
+    if any(output.get("output_type") == "error" for output in outputs):
+        return []
+    streams = [output for output in outputs if output.get("output_type") == "stream"]
+    return failures(plain("\n".join(_text(output.get("text")) for output in streams)))
+
+
 def failures(text: str, *, most: int = 3) -> list[str]:
     """ "pip install failed without an exception: ERROR: No …" for at most `most` kinds of lines."""
     if not find_word(text, _WORDS):
@@ -96,3 +105,8 @@ def _readable(lines: Iterable[str]) -> Iterable[str]:
 
 def _what_failed(line: str) -> str:
     return next((what for what, pattern in _KNOWN if pattern.search(line)), "")
+
+
+def _text(value: object) -> str:
+    """nbformat allows a text to be a list of lines."""
+    return "".join(map(str, value)) if isinstance(value, list) else str(value or "")

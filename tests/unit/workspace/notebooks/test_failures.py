@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from vitto_jupyter.tools.failures import failures
+from vitto_jupyter.workspace.notebooks.failures import failures
 
 
 @pytest.mark.parametrize(
