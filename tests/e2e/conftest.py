@@ -125,6 +125,16 @@ class Desk:
             [command_id, args or {}],
         )
 
+    def end_kernels(self) -> None:
+        """Those of its notebooks: the next tests need the memory."""
+        for session in self.kernels():
+            if session["path"].startswith(f"{self.folder}/"):
+                self.lab.request("DELETE", f"api/sessions/{session['id']}")
+
+    def kernels(self) -> list[dict[str, Any]]:
+        """The sessions of the server; none when the test has ended it."""
+        return self.lab.request("GET", "api/sessions")[1] if self.lab.process else []
+
     def said(self) -> str:
         """What the side bar and open dialogs show, as text."""
         shown = self.page.locator(".vitto-app, .jp-Dialog")
@@ -233,9 +243,12 @@ def desk_on(request: pytest.FixtureRequest, browser: Browser, folder: str) -> It
         if request.node.stash.get(FAILED, False):
             desk.shot(f"failed-{folder}-{number}")
             print(f"-- page {number} when the test failed:", desk.said(), sep="\n")
+            print("-- kernels:", desk.kernels(), sep="\n")
+            print("-- end of the server's log:", desk.lab.log.read_text()[-4000:], sep="\n")
     problems = [problem for desk in opened for problem in desk.problems]
     for desk in opened:
         desk.page.context.close()
+        desk.end_kernels()
         shutil.rmtree(desk.lab.root / desk.folder, ignore_errors=True)
     assert problems == []
 
