@@ -29,6 +29,9 @@ _WATCH_EVERY_S = 0.5
 _INTERRUPT_AGAIN_S = (1.0, 2.0, 4.0)
 _LOST_IDLE_S = 10.0  # zmq drops messages of a kernel that floods: the idle status may be lost
 _ASK_EVERY_S = 1.5  # a subscription is there after 0.2 s
+_OVERTAKEN_S = 0.1  # a reply can come before the status
+# ZeroMQ gives up a connection for good when it was made just as the kernel began to listen.
+_ASKS_PER_CONNECTION = 3
 _SHUTDOWN_S = 15.0
 _EXIT_S = 5.0  # a kernel that was asked to exit by its own code takes 0.1 s
 _SECRET = "········"
@@ -59,15 +62,32 @@ class KernelLink:
     # -- life --------------------------------------------------------------------------------
 
     async def open(self, *, timeout_s: float) -> None:
-        """Connect, and wait until the kernel is heard: what it prints is then not missed.
+        """Connect, and wait until the kernel answers and is heard: nothing is then missed.
+
+        A kernel that works on a cell cannot answer; then it is enough that it is connected.
 
         Raises:
             KernelUnavailable: it is dead, or did not answer in time.
         """
+        self._listen()
+        await self._connect()
+        deadline, unanswered = time.monotonic() + timeout_s, 0
+        while not await self._is_reached(until=deadline):
+            if not await self.alive():
+                raise KernelUnavailable("The kernel died before it answered.")
+            if time.monotonic() >= deadline:
+                raise KernelUnavailable(f"The kernel did not answer within {timeout_s:g} s.")
+            unanswered += not self._answered.is_set()
+            if unanswered >= _ASKS_PER_CONNECTION:
+                unanswered = 0
+                await self._channels.close()
+                self._channels = KernelChannels(self._kernel)
+                await self._connect()
+
+    async def _connect(self) -> None:
+        self._heard.clear()
         takers = {"iopub": self._on_iopub, "shell": self._on_shell, "stdin": self._on_stdin}
         await self._channels.open(takers, on_lost=self._on_lost)
-        self._listen()
-        await self._wait_until_heard(timeout_s)
 
     async def close(self) -> None:
         """Close the channels and end what still waits; the kernel is left alone."""
@@ -91,42 +111,27 @@ class KernelLink:
             and bool(await ensure_async(self._kernel.is_alive()))
         )
 
-    async def _wait_until_heard(self, timeout_s: float) -> None:
-        """Ask for kernel_info until something arrives on iopub: only then is it subscribed.
-
-        A kernel that works on a cell cannot answer; then it is enough that it is connected.
-        """
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_s
-        while not self._heard.is_set():
-            self._answered.clear()
-            self._channels.send("shell", self._channels.message("kernel_info_request"))
-            try:
-                async with asyncio.timeout(min(_ASK_EVERY_S, max(0.0, deadline - loop.time()))):
-                    await self._heard_or_answered()
-            except TimeoutError:
-                # The state may be that of a process that died while it was busy.
-                if self._said_busy and await self._channels.are_listening():
-                    return
-            if not await self.alive():
-                raise KernelUnavailable("The kernel died before it answered.")
-            if loop.time() >= deadline and not self._heard.is_set():
-                raise KernelUnavailable(f"The kernel did not answer within {timeout_s:g} s.")
+    async def _is_reached(self, *, until: float) -> bool:
+        """Ask for kernel_info, once: only when its status arrives is iopub subscribed."""
+        wait_s = min(_ASK_EVERY_S, max(0.0, until - time.monotonic()))
+        self._answered.clear()
+        self._channels.send("shell", self._channels.message("kernel_info_request"))
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._answered.wait()
+        except TimeoutError:
+            # The state may be that of a process that died while it was busy.
+            return self._said_busy and await self._channels.are_listening()
+        try:
+            async with asyncio.timeout(_OVERTAKEN_S):
+                await self._heard.wait()
+        except TimeoutError:
+            return False
+        return True
 
     @property
     def _said_busy(self) -> bool:
         return getattr(self._kernel, "execution_state", None) == "busy"
-
-    async def _heard_or_answered(self) -> None:
-        heard = asyncio.ensure_future(self._heard.wait())
-        answered = asyncio.ensure_future(self._answered.wait())
-        try:
-            await asyncio.wait((heard, answered), return_when=asyncio.FIRST_COMPLETED)
-            if not heard.done():  # the reply overtook the status: give it a moment
-                await asyncio.wait((heard,), timeout=0.1)
-        finally:
-            heard.cancel()
-            answered.cancel()
 
     # -- requests ----------------------------------------------------------------------------
 

@@ -278,9 +278,12 @@ class JupyterKernels:
     async def _drop_gone(self) -> None:
         for kernel_id, link in list(self._links.items()):
             if link.gone or kernel_id not in self._manager:
-                self._links.pop(kernel_id, None)
-                self._link_locks.pop(kernel_id, None)
+                if self._links.get(kernel_id) is link:  # not a new one, opened while we closed
+                    del self._links[kernel_id]
                 await link.close()
+        for kernel_id, lock in list(self._link_locks.items()):
+            if kernel_id not in self._manager and not lock.locked():
+                del self._link_locks[kernel_id]
 
     def _check(self, kernel_id: str) -> None:
         if kernel_id not in self._manager:

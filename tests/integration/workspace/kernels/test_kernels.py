@@ -21,6 +21,7 @@ from vitto_jupyter.workspace.base import (
     Question,
     SetOutput,
 )
+from vitto_jupyter.workspace.kernels.jupyter_kernel_channels import KernelChannels
 from vitto_jupyter.workspace.notebooks.output_fold import fold_output
 
 SLEEP = "import time\nprint('started', flush=True)\ntime.sleep(60)"
@@ -445,6 +446,25 @@ async def test_a_failed_change_ends_the_call_and_not_the_kernel(kernels: RealKer
     with pytest.raises(ToolError):
         await execute(kernels, kernel_id, "print(1)", on_change=on_change)
     assert (await execute(kernels, kernel_id, "2")).state == "ok"
+
+
+async def test_a_connection_that_never_comes_about_is_made_anew(
+    kernels: RealKernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ZeroMQ can give one up as the kernel begins to listen: requests then wait for ever."""
+    sent = KernelChannels.send
+    lost: list[KernelChannels] = []
+
+    def send(channels: KernelChannels, name: str, message: dict[str, Any]) -> None:
+        if not lost or channels in lost:
+            lost.append(channels)
+        else:
+            sent(channels, name, message)
+
+    monkeypatch.setattr(KernelChannels, "send", send)
+    execution = await execute(kernels, await started(kernels), "40 + 2")
+    assert execution.outputs[-1]["data"] == {"text/plain": "42"}
+    assert len(lost) > 1
 
 
 # -- deadline, stop, interrupt -------------------------------------------------------------------
