@@ -79,6 +79,7 @@ class KernelLink:
                 raise KernelUnavailable(f"The kernel did not answer within {timeout_s:g} s.")
             unanswered += not self._answered.is_set()
             if unanswered >= _ASKS_PER_CONNECTION:
+                _log.info("kernel %s does not answer: connecting anew", self.kernel_id)
                 unanswered = 0
                 await self._channels.close()
                 self._channels = KernelChannels(self._kernel)
