@@ -20,6 +20,7 @@ class KernelChannels:
     def __init__(self, kernel: Any) -> None:
         self._client = _async_client(kernel)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._opened: tuple[str, ...] = ()
 
     async def open(
         self, takers: dict[str, Callable[[Message], None]], *, on_lost: Callable[[], None]
@@ -27,6 +28,7 @@ class KernelChannels:
         """Connect, and hand what comes to the taker of its channel until `close`."""
         from jupyter_core.utils import ensure_async
 
+        self._opened = tuple(takers)
         await ensure_async(self._client.start_channels(hb=False, control=False))
         for name, take in takers.items():
             task = asyncio.create_task(self._read(self._channel(name), take, on_lost))
@@ -38,7 +40,12 @@ class KernelChannels:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._client.stop_channels()
+        for name in self._opened:
+            socket = getattr(self._channel(name), "socket", None)
+            if socket is not None:
+                socket.linger = 0  # else closing blocks for what a dead kernel never took
+        if self._opened:  # of others it would make channels first
+            self._client.stop_channels()
 
     def message(self, msg_type: str, content: dict[str, Any] | None = None) -> Message:
         return self._client.session.msg(msg_type, content)
@@ -59,14 +66,12 @@ class KernelChannels:
     async def are_listening(self) -> bool:
         """Whether the kernel's ports are open; True where that cannot be tried."""
         client = self._client
-        if getattr(client, "transport", "") != "tcp" or not client.iopub_port:
+        ports = (client.shell_port, client.iopub_port, client.stdin_port)
+        if getattr(client, "transport", "") != "tcp" or not all(ports):
             return True
-        try:
-            async with asyncio.timeout(1.0):
-                _, writer = await asyncio.open_connection(client.ip, client.iopub_port)
-        except (OSError, TimeoutError):
-            return False
-        writer.close()
+        for port in ports:
+            if not await _listens(client.ip, port):
+                return False
         return True
 
     def _channel(self, name: str) -> Any:
@@ -99,6 +104,18 @@ class KernelChannels:
         if sum(map(len, frames)) > _BIG_BYTES:
             return await asyncio.to_thread(session.deserialize, frames)
         return session.deserialize(frames)
+
+
+async def _listens(ip: str, port: int) -> bool:
+    try:
+        async with asyncio.timeout(1.0):
+            _, writer = await asyncio.open_connection(ip, port)
+    except (OSError, TimeoutError):
+        return False
+    # A connection to a free port of this machine can be given that very port: it meets itself.
+    itself = writer.get_extra_info("sockname") == writer.get_extra_info("peername")
+    writer.close()
+    return not itself
 
 
 def _parts(message: Message) -> Iterator[Message]:

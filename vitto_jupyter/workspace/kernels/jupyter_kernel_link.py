@@ -30,8 +30,9 @@ _INTERRUPT_AGAIN_S = (1.0, 2.0, 4.0)
 _LOST_IDLE_S = 10.0  # zmq drops messages of a kernel that floods: the idle status may be lost
 _ASK_EVERY_S = 1.5  # a subscription is there after 0.2 s
 _OVERTAKEN_S = 0.1  # a reply can come before the status
-# ZeroMQ gives up a connection for good when it was made just as the kernel began to listen.
-_ASKS_PER_CONNECTION = 3
+_ASKS_PER_CONNECTION = 3  # then it is made anew
+_PORTS_S = 10.0  # a kernel binds them 0.3 to 2 s after its start
+_LOOK_EVERY_S = 0.05
 _SHUTDOWN_S = 15.0
 _EXIT_S = 5.0  # a kernel that was asked to exit by its own code takes 0.1 s
 _SECRET = "········"
@@ -70,13 +71,16 @@ class KernelLink:
             KernelUnavailable: it is dead, or did not answer in time.
         """
         self._listen()
-        await self._connect()
         deadline, unanswered = time.monotonic() + timeout_s, 0
+        await self._until_ports_are_open(min(deadline, time.monotonic() + _PORTS_S))
+        await self._connect()
         while not await self._is_reached(until=deadline):
             if not await self.alive():
                 raise KernelUnavailable("The kernel died before it answered.")
             if time.monotonic() >= deadline:
-                raise KernelUnavailable(f"The kernel did not answer within {timeout_s:g} s.")
+                raise KernelUnavailable(
+                    f"The kernel did not answer within {timeout_s:g} s.", hint="Restart it."
+                )
             unanswered += not self._answered.is_set()
             if unanswered >= _ASKS_PER_CONNECTION:
                 _log.info("kernel %s does not answer: connecting anew", self.kernel_id)
@@ -84,6 +88,16 @@ class KernelLink:
                 await self._channels.close()
                 self._channels = KernelChannels(self._kernel)
                 await self._connect()
+
+    async def _until_ports_are_open(self, until: float) -> None:
+        """Not to try to connect before: a connection that meets itself on a port of the kernel
+        keeps the kernel from starting, and ZeroMQ does not try again."""
+        while not await self._channels.are_listening():
+            if not await self.alive():
+                raise KernelUnavailable("The kernel died before it answered.")
+            if time.monotonic() >= until:
+                return  # perhaps it can only be reached by other ways
+            await asyncio.sleep(_LOOK_EVERY_S)
 
     async def _connect(self) -> None:
         self._heard.clear()

@@ -253,14 +253,21 @@ class JupyterKernels:
             return await self._open(kernel_id, timeout_s)
 
     async def _open(self, kernel_id: str, timeout_s: float) -> KernelLink:
-        self._check(kernel_id)
-        await self._wait_until_alive(kernel_id, min(timeout_s, _REVIVAL_S))
-        link = KernelLink(kernel_id, self._manager)
-        try:
-            await link.open(timeout_s=timeout_s)
-        except BaseException:  # also when cancelled: sockets and tasks must not stay
-            await link.close()
-            raise
+        """A new link. A kernel that dies as it starts is tried again, once: its ports were taken
+        meanwhile, and the server starts it anew on others."""
+        for is_last in (False, True):
+            self._check(kernel_id)
+            await self._wait_until_alive(kernel_id, min(timeout_s, _REVIVAL_S))
+            link = KernelLink(kernel_id, self._manager)
+            try:
+                await link.open(timeout_s=timeout_s)
+            except BaseException as err:  # also when cancelled: sockets and tasks must not stay
+                died = isinstance(err, KernelUnavailable) and not await link.alive()
+                await link.close()
+                if is_last or not died:
+                    raise
+            else:
+                break
         self._links[kernel_id] = link
         return link
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -448,6 +449,25 @@ async def test_a_failed_change_ends_the_call_and_not_the_kernel(kernels: RealKer
     assert (await execute(kernels, kernel_id, "2")).state == "ok"
 
 
+async def test_a_connection_that_meets_itself_is_no_open_port(
+    kernels: RealKernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel_id = await started(kernels)
+    await execute(kernels, kernel_id, "")
+    channels = kernels.port._links[kernel_id]._channels
+    assert await channels.are_listening()
+    connect = asyncio.open_connection
+
+    async def connect_to_itself(ip: str, port: int) -> Any:
+        own = socket.socket()
+        own.bind((ip, 0))
+        own.connect(own.getsockname())
+        return await connect(sock=own)
+
+    monkeypatch.setattr(asyncio, "open_connection", connect_to_itself)
+    assert not await channels.are_listening()
+
+
 async def test_a_connection_that_never_comes_about_is_made_anew(
     kernels: RealKernels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -465,6 +485,25 @@ async def test_a_connection_that_never_comes_about_is_made_anew(
     execution = await execute(kernels, await started(kernels), "40 + 2")
     assert execution.outputs[-1]["data"] == {"text/plain": "42"}
     assert len(lost) > 1
+
+
+async def test_a_kernel_that_dies_as_it_starts_is_tried_again(
+    kernels: RealKernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it is when another program took one of its ports."""
+    kernel_id = await started(kernels)
+    first = kernels.manager.get_kernel(kernel_id).provisioner.pid
+    sent = KernelChannels.send
+
+    def send(channels: KernelChannels, name: str, message: dict[str, Any]) -> None:
+        if kernels.manager.get_kernel(kernel_id).provisioner.pid == first:
+            os.kill(first, signal.SIGKILL)
+        sent(channels, name, message)
+
+    monkeypatch.setattr(KernelChannels, "send", send)
+    execution = await execute(kernels, kernel_id, "40 + 2")
+    assert execution.outputs[-1]["data"] == {"text/plain": "42"}
+    assert kernels.manager.get_kernel(kernel_id).provisioner.pid != first
 
 
 # -- deadline, stop, interrupt -------------------------------------------------------------------
