@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vitto_jupyter.protocol.approval import Decision
+from vitto_jupyter.protocol.context import TurnContext
 from vitto_jupyter.protocol.requests import StartTurn
 from vitto_jupyter.providers.base import ModelRequest
 from vitto_jupyter.providers.scripted import ScriptedProvider, call, say
@@ -12,6 +13,7 @@ from vitto_jupyter.services import seen_file
 from vitto_jupyter.services.sessions import SessionManager
 from vitto_jupyter.tools.seen import Seen
 from vitto_jupyter.tools.toolset import builtin_toolset
+from vitto_jupyter.workspace.base import Notebook
 from vitto_jupyter.workspace.memory import memory_workspace
 
 from .conftest import Home, new_session, play, watching
@@ -60,6 +62,31 @@ async def test_a_turn_begins_with_what_changed(working: Home) -> None:
     assert prompt == "And now?"
     await play(manager, session_id, "Still?")
     assert prompt_of(provider.requests[3]) == ["Still?"]
+
+
+async def test_a_notebook_is_read_once_as_a_turn_starts(home: Home) -> None:
+    """Both the context and the change note need it, and a page may have to be asked."""
+    home.workspace = memory_workspace(notebooks={"n.ipynb": ["x = 1"]})
+    home.toolset = builtin_toolset()
+    provider = ScriptedProvider(call("read_notebook", {"path": "n.ipynb"}), say("Read."), say("."))
+    manager = home.manager(provider)
+    session_id = await new_session(manager)
+    await play(manager, session_id)
+    documents, reads = home.workspace.documents, []
+    documents.hold("n.ipynb")
+    read_notebook = documents.read_notebook
+
+    async def read(path: str) -> Notebook:
+        reads.append(path)
+        return await read_notebook(path)
+
+    documents.read_notebook = read
+    after = await manager.last_seq(session_id)
+    context = TurnContext(path="n.ipynb")
+    await manager.start_turn(session_id, StartTurn(prompt="Again.", context=context))
+    async with watching(manager, session_id, after=after) as wait_for:
+        await wait_for("turn.finished")
+    assert reads == ["n.ipynb"]
 
 
 async def test_what_was_seen_survives_a_restart(working: Home) -> None:
