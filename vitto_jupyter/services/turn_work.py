@@ -24,7 +24,7 @@ from ..tools.changes import changes_since_seen
 from ..tools.context import workspace_context
 from ..tools.run_news import run_news
 from ..tools.toolset import Toolset
-from ..workspace.base import Notebook, TextSink, Workspace
+from ..workspace.base import Notebook, ReadNotebook, TextSink, Workspace
 from .open_session import OpenSession
 from .provider_choice import Choice
 from .turns import TurnApprover, TurnAsker, TurnSink
@@ -85,11 +85,13 @@ class TurnWork:
         session.seen.mask = mask.text
         # side by side: each may ask the page
         read = SharedReads(bench.workspace.documents.read_notebook)
-        context, news = await asyncio.gather(
-            workspace_context(bench.workspace, body.context.path, read=read),
-            _changes(bench.workspace, session, read),
-        )
-        read.close()
+        try:
+            context, news = await asyncio.gather(
+                workspace_context(bench.workspace, body.context.path, read=read),
+                _changes(bench.workspace, session, read),
+            )
+        finally:
+            read.close()
         changes = changes_text(mask.text(news))
         # the notebook in front of the user, else the one that the session is about
         notebook_path = _notebook_in(body.context.path) or session.record.notebook_path
@@ -148,7 +150,7 @@ class FollowedSink:
 class SharedReads:
     """Reads of notebooks by several readers at one moment: each notebook is read once."""
 
-    def __init__(self, read: Callable[[str], Awaitable[Notebook]]) -> None:
+    def __init__(self, read: ReadNotebook) -> None:
         self._read = read
         self._reads: dict[str, asyncio.Future[Notebook]] = {}
 
@@ -163,7 +165,7 @@ class SharedReads:
             read.cancel()
 
 
-async def _changes(workspace: Workspace, session: OpenSession, read: SharedReads) -> str:
+async def _changes(workspace: Workspace, session: OpenSession, read: ReadNotebook) -> str:
     """What others changed since the last turn, and how runs ended that it left behind."""
     changes = await changes_since_seen(workspace, session.seen, read=read)
     news = await run_news(workspace, session.record.session_id)

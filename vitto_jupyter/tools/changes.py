@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 import difflib
 import logging
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from ..errors import DocumentNotFound, ToolError
-from ..workspace.base import Cell, Notebook, Workspace
+from ..workspace.base import Cell, Notebook, ReadNotebook, Workspace
 from ..workspace.paths import is_notebook, shown
 from .clipping import count_of
 from .differences import difference
@@ -31,7 +30,7 @@ async def changes_since_seen(
     workspace: Workspace,
     seen: Seen,
     *,
-    read: Callable[[str], Awaitable[Notebook]] | None = None,
+    read: ReadNotebook | None = None,
     deadline_s: float = DEADLINE_S,
 ) -> str:
     """What others changed in the documents that the model has seen; "" when nothing.
@@ -67,9 +66,7 @@ class _Change:
 class _Note:
     """The lines of the note so far; `seen` follows what they show."""
 
-    def __init__(
-        self, workspace: Workspace, seen: Seen, read: Callable[[str], Awaitable[Notebook]]
-    ) -> None:
+    def __init__(self, workspace: Workspace, seen: Seen, read: ReadNotebook) -> None:
         self._workspace = workspace
         self._read = read
         self._documents = workspace.documents

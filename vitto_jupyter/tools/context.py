@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from ..errors import ToolError
 from ..protocol.base import Wire
 from ..protocol.context import NotebookState, WorkspaceContext
 from ..protocol.tool import ToolResult
-from ..workspace.base import Notebook, Workspace
+from ..workspace.base import ReadNotebook, Workspace
 from ..workspace.paths import is_notebook
 from .base import Proposal, Tool, ToolContext, done, read_proposal
 from .clipping import count_of
@@ -26,7 +25,7 @@ async def workspace_context(
     workspace: Workspace,
     path: str | None,
     *,
-    read: Callable[[str], Awaitable[Notebook]] | None = None,
+    read: ReadNotebook | None = None,
 ) -> WorkspaceContext:
     """What the agent would see now.
 
@@ -51,7 +50,7 @@ async def workspace_context(
 
 
 async def _notebook_state(
-    workspace: Workspace, path: str | None, read: Callable[[str], Awaitable[Notebook]]
+    workspace: Workspace, path: str | None, read: ReadNotebook
 ) -> NotebookState | None:
     """None also when the notebook cannot be read: context never fails."""
     if path is None or not is_notebook(path):

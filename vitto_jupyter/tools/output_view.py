@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..protocol.base import JsonObject
 from ..workspace.base import Output
-from ..workspace.plain_text import clip_line, plain
+from ..workspace.plain_text import clip_line, joined, plain
 from .clipping import clip, count_of
 from .html_text import html_text
 from .images import MEDIA_TYPES, Images
@@ -336,10 +336,3 @@ def image_type(data: JsonObject) -> str:
     if joined(data.get("text/latex")):
         return ""
     return next((kind for kind in MEDIA_TYPES if kind in data), "")
-
-
-def joined(value: object) -> str:
-    """nbformat allows a text to be a list of lines."""
-    if isinstance(value, list):
-        return "".join(str(part) for part in value)
-    return value if isinstance(value, str) else ""

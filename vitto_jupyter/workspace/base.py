@@ -107,6 +107,9 @@ class Notebook:
         return next((cell for cell in self.cells if cell.cell_id == cell_id), None)
 
 
+ReadNotebook = Callable[[str], Awaitable[Notebook]]
+
+
 @dataclass(frozen=True, slots=True)
 class NewCell:
     cell_type: CellType

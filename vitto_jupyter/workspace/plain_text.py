@@ -18,6 +18,13 @@ def plain(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
+def joined(value: object) -> str:
+    """nbformat allows a text to be a list of lines."""
+    if isinstance(value, list):
+        return "".join(str(part) for part in value)
+    return value if isinstance(value, str) else ""
+
+
 def clip_line(text: str, limit: int) -> str:
     """`text` cut at the end."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

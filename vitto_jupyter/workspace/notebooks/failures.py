@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ..base import Output
-from ..plain_text import clip_line, find_word, plain
+from ..plain_text import clip_line, find_word, joined, plain
 
 _LINE_CHARS = 300
 _LONGEST_LINE = 4_000
@@ -82,7 +82,7 @@ def silent_failures(outputs: Sequence[Output]) -> list[str]:
     if any(output.get("output_type") == "error" for output in outputs):
         return []
     streams = [output for output in outputs if output.get("output_type") == "stream"]
-    return failures(plain("\n".join(_text(output.get("text")) for output in streams)))
+    return failures(plain("\n".join(joined(output.get("text")) for output in streams)))
 
 
 def failures(text: str, *, most: int = 3) -> list[str]:
@@ -105,8 +105,3 @@ def _readable(lines: Iterable[str]) -> Iterable[str]:
 
 def _what_failed(line: str) -> str:
     return next((what for what, pattern in _KNOWN if pattern.search(line)), "")
-
-
-def _text(value: object) -> str:
-    """nbformat allows a text to be a list of lines."""
-    return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
